@@ -1,0 +1,208 @@
+/*
+ * One simulated logical processor. This header is the contract between sim/cpu (the interpreter and
+ * its system part), sim/pmu (counters, branch records), sim/dev (local APIC, devices) and
+ * sim/main.c.
+ *
+ * Time. The unit is the *slot*: one retirement opportunity; a core cycle is
+ * profile->uarch.retire_width slots. cpu->now is the processor's own clock in slots since power-on,
+ * halted time included. Every instruction (every iteration of a REP string instruction) costs at
+ * least one slot and makes at most EVENTS_PER_SLOT of any event, so that each counter's and timer's
+ * next deadline can be given as one value of cpu->now.
+ *
+ * Blocks. Instructions are decoded once into blocks; before it runs a block, the interpreter
+ * compares now + block->bound (the most that the block can cost) with cpu->deadline. If the block
+ * might reach it, instructions are run one at a time with everything brought up to date after each
+ * ("careful"). So events are exact, and the fast path pays one compare. A run in careful mode from
+ * start to end must give the same counts and times (tracing does that).
+ *
+ * Totals. An event only bumps cpu->total[class][event]; class is 0 at CPL 0, 1 otherwise. An
+ * instruction that changes CPL counts in the class where it began. Counters are derived from the
+ * totals by sim/pmu.
+ */
+#ifndef PMUSIM_CPU_H
+#define PMUSIM_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/arch.h"
+#include "sim/profile.h"
+
+struct machine;
+struct pmu;
+struct lapic;
+struct uarch;
+struct block_cache;
+struct tlb;
+
+#define EVENTS_PER_SLOT 4
+
+enum reg { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
+enum seg { SEG_ES, SEG_CS, SEG_SS, SEG_DS, SEG_FS, SEG_GS, SEG_LDTR, SEG_TR, SEG_N };
+
+struct segment {
+    uint16_t selector;
+    uint64_t base;
+    uint32_t limit; /* in bytes, granularity applied */
+    uint32_t attr;  /* bits 8-15 and 20-23 of the descriptor's second doubleword, in place (type, S,
+                       DPL, P, AVL, L, D/B, G) */
+};
+#define SEG_ATTR_L  (1 << 21)
+#define SEG_ATTR_DB (1 << 22)
+
+/* Why the interpreter must stop and look before the next instruction. */
+enum attention {
+    ATTN_INTR = 1 << 0, /* the local APIC has a deliverable interrupt (IF decides) */
+    ATTN_NMI = 1 << 1,
+    ATTN_INIT = 1 << 2,
+    ATTN_SIPI = 1 << 3,
+    ATTN_CAREFUL = 1 << 4, /* sim/pmu or tracing wants every instruction (see pmu_update) */
+    ATTN_STEP = 1 << 5,    /* TF, debug registers armed, interrupt shadow: system part wants it */
+    ATTN_STOP = 1 << 6,    /* leave cpu_run now: machine->stop says why */
+};
+
+enum cpu_state { CPU_RUNNING, CPU_HALTED, CPU_WAIT_SIPI, CPU_SHUTDOWN };
+
+/* Kinds of taken branch, for LBR, BTS, BTF, statistics. */
+enum branch_kind {
+    BR_JCC,
+    BR_JMP_REL,
+    BR_JMP_IND,
+    BR_CALL_REL,
+    BR_CALL_IND,
+    BR_RET,
+    BR_FAR,       /* far jump, call, return; SYSCALL, SYSRET, SYSENTER, SYSEXIT, IRET */
+    BR_INTERRUPT, /* hardware interrupt, NMI */
+    BR_EXCEPTION, /* exception or software interrupt */
+};
+
+struct cpu {
+    /* General state. rip is that of the next instruction; in the fast path it is current only at
+     * block ends. */
+    uint64_t r[16];
+    uint64_t rip;
+    uint64_t rflags; /* see cpu_rflags(): arithmetic flags may be kept lazily by the interpreter */
+    struct segment seg[SEG_N];
+    unsigned cpl;
+    uint64_t cr0, cr2, cr3, cr4, cr8;
+    uint64_t efer;
+    uint64_t dr[8];
+    struct {
+        uint64_t base;
+        uint16_t limit;
+    } gdtr, idtr;
+    uint64_t sysenter_cs, sysenter_esp, sysenter_eip;
+    uint64_t star, lstar, cstar, fmask, kernel_gs_base, tsc_aux, pat;
+    uint64_t tsc_offset; /* added to the time since power-on, for WRMSR IA32_TIME_STAMP_COUNTER */
+
+    enum cpu_state state;
+    bool nmi_blocked; /* between NMI delivery and IRET */
+    bool
+        shadow; /* the instruction just done blocks interrupts for one more (STI, MOV SS, POP SS) */
+    uint8_t sipi_vector;
+
+    /* Time and events. */
+    uint64_t now;      /* slots since power-on */
+    uint64_t halted;   /* of those, spent in HLT */
+    uint64_t deadline; /* value of now that a block must not reach; 0: look at once */
+    uint64_t until;    /* value of now at which cpu_run returns */
+    uint32_t attention;
+    uint64_t total[2][EV_COUNT]; /* [CPL > 0][event], valid after each block and each careful
+                                    instruction */
+
+    /* The last retired load and store, for PEBS; kept up to date by uarch_load/uarch_store. */
+    struct {
+        uint64_t linear;
+        uint32_t latency; /* core cycles */
+        uint8_t level;    /* 1 L1, 2 L2, 3 LLC, 4 memory */
+        bool dtlb_miss;
+    } last_load;
+
+    bool want_branches; /* sim/pmu or tracing wants pmu_branch() for each taken branch */
+
+    /* The parts. */
+    unsigned index; /* 0: the bootstrap processor */
+    struct machine *machine;
+    const struct profile *profile;
+    struct pmu *pmu;
+    struct lapic *lapic;
+    struct uarch *uarch;
+    struct block_cache *blocks;
+    struct tlb *tlb;
+    void *exec; /* the interpreter's own */
+};
+
+/* ---- sim/cpu ---- */
+
+struct cpu *cpu_new(struct machine *m, unsigned index, const struct profile *p);
+void cpu_free(struct cpu *cpu);
+/* Power-on or INIT state (SDM vol. 3 "Processor State After Reset"); INIT keeps what the manual
+ * keeps. */
+void cpu_reset(struct cpu *cpu, bool init);
+
+/* Runs until cpu->now >= until, the processor halts with nothing to wake it, or ATTN_STOP. */
+void cpu_run(struct cpu *cpu, uint64_t until);
+
+/* The whole RFLAGS with lazy flags evaluated; setting them. */
+uint64_t cpu_rflags(struct cpu *cpu);
+void cpu_set_rflags(struct cpu *cpu, uint64_t value);
+
+/* Sets attention bits and makes the interpreter look before its next instruction. */
+static inline void cpu_attend(struct cpu *cpu, uint32_t bits)
+{
+    cpu->attention |= bits;
+    cpu->deadline = 0;
+}
+
+/* Says that a deadline moved earlier (timer or counter programmed): recomputed before the next
+ * instruction. */
+static inline void cpu_reschedule(struct cpu *cpu)
+{
+    cpu->deadline = 0;
+}
+
+/* Spends time in which the core is not halted: adds to now and to EV_SLOTS of the current class. */
+static inline void cpu_spend(struct cpu *cpu, uint64_t slots)
+{
+    cpu->now += slots;
+    cpu->total[cpu->cpl != 0][EV_SLOTS] += slots;
+}
+static inline void cpu_spend_cycles(struct cpu *cpu, uint64_t cycles)
+{
+    cpu_spend(cpu, cycles * cpu->profile->uarch.retire_width);
+}
+static inline void cpu_event(struct cpu *cpu, enum cpu_event e, uint64_t n)
+{
+    cpu->total[cpu->cpl != 0][e] += n;
+}
+
+/* Conversions of wall time in slots; exact, by 128-bit arithmetic. */
+uint64_t slots_to_hz(const struct profile *p, uint64_t slots,
+                     uint64_t hz); /* ticks of a clock of hz, rounded down */
+uint64_t hz_to_slots(const struct profile *p, uint64_t ticks,
+                     uint64_t hz); /* first slot at which that many ticks have passed */
+uint64_t cpu_tsc(const struct cpu *cpu);
+
+/* Guest memory by linear address, as privileged data accesses (DS area, PEBS, BTS, tracing,
+ * symbols). False: not mapped; with fault: no exception is raised, the caller decides. */
+bool cpu_read_linear(struct cpu *cpu, uint64_t linear, void *buf, unsigned n);
+bool cpu_write_linear(struct cpu *cpu, uint64_t linear, const void *buf, unsigned n);
+
+/* Leaves the current instruction with an exception (longjmp). error_code is ignored where the
+ * vector has none. */
+_Noreturn void cpu_fault(struct cpu *cpu, unsigned vector, uint32_t error_code);
+static inline _Noreturn void cpu_gp0(struct cpu *cpu)
+{
+    cpu_fault(cpu, VEC_GP, 0);
+}
+
+/* Ends the simulation: an instruction or mode that the simulator lacks (exit 3), with its bytes and
+ * RIP. */
+_Noreturn void cpu_unsupported(struct cpu *cpu, const char *what);
+
+/* RDMSR/WRMSR: dispatches by number to the system part, sim/pmu and the local APIC. False: #GP. */
+bool cpu_rdmsr(struct cpu *cpu, uint32_t msr, uint64_t *value);
+bool cpu_wrmsr(struct cpu *cpu, uint32_t msr, uint64_t value);
+void cpu_cpuid(struct cpu *cpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * The timing model: caches, branch predictor, latencies (docs/simulator.md says what it is and is
+ * not). Owner: sim/pmu's engineer. Called by the interpreter for each memory access and branch;
+ * each call bumps events and spends penalties.
+ */
+#ifndef PMUSIM_UARCH_H
+#define PMUSIM_UARCH_H
+
+#include "sim/cpu/cpu.h"
+
+struct uarch *uarch_new(const struct profile *p);
+void uarch_free(struct uarch *u);
+void uarch_reset(struct uarch *u);
+
+/* The L1D set-associative tags start with the most recently used way of each set, so that a hit
+ * there is one compare; the interpreter's fast path inlines it. */
+struct uarch {
+    const struct profile *profile;
+    uint64_t *l1_mru; /* [set]: line address (physical >> line_shift) + 1 of the way used last */
+    uint32_t l1_set_mask, line_shift;
+    uint64_t max_access_slots; /* most that one access can spend beyond its instruction's own slots
+                                  (TLB walk included) */
+    uint64_t max_branch_slots; /* likewise for a branch */
+    void *model;
+};
+
+/* An access that missed the MRU way: looks up all levels, fills, bumps EV_L1_*..EV_LLC_*, spends
+ * the stall. Not called for uncached (device) accesses, which cost uarch_device_access(). */
+void uarch_load_slow(struct cpu *cpu, uint64_t linear, uint64_t physical);
+void uarch_store_slow(struct cpu *cpu, uint64_t linear, uint64_t physical);
+void uarch_device_access(struct cpu *cpu);
+void uarch_tlb_miss(struct cpu *cpu, unsigned levels);
+
+/* EV_LOAD and EV_STORE are bumped by the interpreter (statically per block); L1 hits here. An
+ * access that crosses a line makes two calls but one EV_LOAD; only its first part counts as hit or
+ * miss of L1. */
+static inline void uarch_load(struct cpu *cpu, uint64_t linear, uint64_t physical)
+{
+    struct uarch *u = cpu->uarch;
+    uint64_t line = (physical >> u->line_shift) + 1;
+    cpu->last_load.linear = linear;
+    if (__builtin_expect(u->l1_mru[(line - 1) & u->l1_set_mask] == line, 1)) {
+        cpu->total[cpu->cpl != 0][EV_L1_HIT]++;
+        cpu->last_load.level = 1;
+        cpu->last_load.latency = u->profile->uarch.l1d.latency;
+        return;
+    }
+    uarch_load_slow(cpu, linear, physical);
+}
+static inline void uarch_store(struct cpu *cpu, uint64_t linear, uint64_t physical)
+{
+    struct uarch *u = cpu->uarch;
+    uint64_t line = (physical >> u->line_shift) + 1;
+    if (__builtin_expect(u->l1_mru[(line - 1) & u->l1_set_mask] == line, 1))
+        return;
+    uarch_store_slow(cpu, linear, physical);
+}
+
+/* A branch retires: predicts and learns. Returns true (and bumps EV_MISPREDICT, spends the penalty)
+ * when it was mispredicted. The interpreter bumps EV_BRANCH and its kinds. */
+bool uarch_branch(struct cpu *cpu, enum branch_kind kind, uint64_t rip, uint64_t target,
+                  bool taken);
+
+#endif

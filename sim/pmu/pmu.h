@@ -1,0 +1,46 @@
+/*
+ * The simulated PMU of one logical processor: MSRs, counters, overflow, PMI, freeze, RDPMC; LBR,
+ * BTS, PEBS. SDM vol. 3 "Performance Monitoring" and "Debug, Branch Profile, TSC..."; each rule's
+ * comment names its section.
+ */
+#ifndef PMUSIM_PMU_H
+#define PMUSIM_PMU_H
+
+#include "sim/cpu/cpu.h"
+
+struct pmu *pmu_new(struct cpu *cpu);
+void pmu_free(struct pmu *pmu);
+void pmu_reset(struct pmu *pmu, bool init);
+
+/* Is this MSR the PMU's (existing or not on this profile)? Then the access functions decide; false
+ * from them is #GP. */
+bool pmu_owns_msr(const struct pmu *pmu, uint32_t msr);
+bool pmu_rdmsr(struct pmu *pmu, uint32_t msr, uint64_t *value);
+bool pmu_wrmsr(struct pmu *pmu, uint32_t msr, uint64_t value);
+/* RDPMC with ECX = selector; the interpreter has checked CPL and CR4.PCE. False: #GP. */
+bool pmu_rdpmc(struct pmu *pmu, uint32_t selector, uint64_t *value);
+
+/*
+ * Brings the counters up to date with cpu->total: finds overflows, sets status, freezes, schedules
+ * and raises PMIs (lapic_pmi). The interpreter calls it when cpu->now has reached the deadline and,
+ * while ATTN_CAREFUL is set, after every instruction. The pmu sets and clears ATTN_CAREFUL in
+ * cpu->attention itself (edge, INV, CMASK, armed PEBS, a counter about to overflow).
+ */
+void pmu_update(struct pmu *pmu);
+/* The value of cpu->now before which no pmu_update is needed; UINT64_MAX: none. Conservative: it
+ * assumes that every slot makes EVENTS_PER_SLOT of each counted event. */
+uint64_t pmu_deadline(const struct pmu *pmu);
+
+/* A taken branch has retired (only called while cpu->want_branches): LBR, BTS. from and to are
+ * linear RIPs; cpl_from the CPL before it (cpu->cpl is the one after). The pmu keeps want_branches
+ * up to date for its own needs. */
+void pmu_branch(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
+                unsigned cpl_from, bool mispredicted);
+/* A #DB is about to be delivered (DEBUGCTL.LBR and BTF are cleared by the processor, SDM vol. 3
+ * "IA32_DEBUGCTL MSR"). */
+void pmu_debug_exception(struct pmu *pmu);
+/* DEBUGCTL.BTF with RFLAGS.TF: the interpreter single-steps on branches. */
+bool pmu_btf(const struct pmu *pmu);
+uint64_t pmu_debugctl(const struct pmu *pmu);
+
+#endif

@@ -1,0 +1,133 @@
+/* A profile: all that makes one simulated processor differ from another. Text files in
+ * sim/profiles/. */
+#ifndef PMUSIM_PROFILE_H
+#define PMUSIM_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What the simulated core can count. A profile's events map encodings to these; EV_SLOTS and the
+ * clocks derived from it count time while the core is not halted. */
+enum cpu_event {
+    EV_NONE,         /* an encoding the machine lacks: counts 0 */
+    EV_INSN,         /* instructions retired; a REP string instruction is one */
+    EV_SLOTS,        /* issue slots of unhalted time: one core cycle is retire_width of them */
+    EV_UOPS,         /* micro-operations retired */
+    EV_BRANCH,       /* branch instructions retired, taken or not */
+    EV_BRANCH_TAKEN, /* of those, taken */
+    EV_BRANCH_COND,  /* of those, conditional */
+    EV_BRANCH_CALL,  /* near calls */
+    EV_BRANCH_RET,   /* near returns */
+    EV_BRANCH_FAR,   /* far branches, interrupts, exceptions, IRET, SYSCALL... */
+    EV_MISPREDICT,   /* mispredicted branch instructions retired */
+    EV_LOAD,         /* loads retired */
+    EV_STORE,        /* stores retired */
+    EV_L1_HIT,       /* loads that hit L1D */
+    EV_L1_MISS,
+    EV_L2_HIT,
+    EV_L2_MISS,
+    EV_LLC_REF, /* requests that reach the last level cache */
+    EV_LLC_HIT,
+    EV_LLC_MISS,
+    EV_COUNT
+};
+/* How a counter derives from its event's total: clocks are slots scaled by a ratio. */
+enum event_unit {
+    UNIT_EVENT,      /* the total itself */
+    UNIT_CORE_CYCLE, /* EV_SLOTS / retire_width */
+    UNIT_TSC_CYCLE,  /* EV_SLOTS scaled to the TSC's frequency */
+    UNIT_REF_CYCLE,  /* EV_SLOTS scaled to the profile's ref_hz (event 3CH/01H) */
+};
+
+struct profile_event {
+    uint8_t event, umask;
+    enum cpu_event what;
+    enum event_unit unit;
+    bool pebs;         /* precise: may be used with PEBS */
+    bool load_latency; /* the PEBS load-latency event */
+    uint32_t counters; /* bitmap of the general counters it may use; 0: all */
+    char name[48];     /* SDM name, "INST_RETIRED.ANY_P" */
+};
+
+struct cpuid_leaf {
+    uint32_t leaf, subleaf;
+    bool any_subleaf; /* the leaf does not look at ECX */
+    uint32_t eax, ebx, ecx, edx;
+};
+
+struct profile_cache {
+    uint32_t size, ways, line; /* bytes; 0 size: absent */
+    uint32_t latency;          /* load-to-use, core cycles */
+};
+
+#define PROFILE_MAX_EVENTS  96
+#define PROFILE_MAX_CPUID   64
+#define PROFILE_MAX_GENERAL 32
+#define PROFILE_MAX_FIXED   16
+
+struct profile {
+    char name[32];
+    char description[128];
+
+    unsigned n_cpuid;
+    struct cpuid_leaf cpuid[PROFILE_MAX_CPUID];
+
+    /* Clocks in Hz. */
+    uint64_t core_hz, tsc_hz, ref_hz, apic_hz;
+
+    struct {
+        unsigned version; /* 0: no PMU */
+        unsigned general, general_width, fixed, fixed_width;
+        uint32_t fixed_bitmap;       /* CPUID.0AH:ECX from version 5 on */
+        uint32_t events_unavailable; /* CPUID.0AH:EBX */
+        unsigned events_length;      /* CPUID.0AH:EAX[31:24] */
+        bool anythread;              /* ANY bits usable */
+        bool pin_control;            /* PERFEVTSEL.PC not reserved */
+        bool full_width;             /* IA32_A_PMCx */
+        bool has_capabilities;       /* IA32_PERF_CAPABILITIES exists (PDCM) */
+        uint64_t capabilities;       /* its value */
+        uint64_t misc_enable;        /* reset value of IA32_MISC_ENABLE */
+        bool bts, ds64;              /* branch trace store */
+        unsigned pebs_counters;      /* bitmap; 0: no PEBS */
+        unsigned pebs_format;
+        bool pebs_load_latency;
+        unsigned lbr_depth; /* 0: none */
+        unsigned lbr_format;
+        bool lbr_select, lbr_info, lbr_core2_addresses;
+        bool metrics;  /* PERF_METRICS */
+        unsigned skid; /* core cycles from overflow to the PMI at the LVT */
+    } pmu;
+
+    unsigned n_events;
+    struct profile_event events[PROFILE_MAX_EVENTS];
+
+    /* The timing model (docs/simulator.md). */
+    struct {
+        unsigned retire_width;
+        struct profile_cache l1d, l2, llc;
+        unsigned memory_latency;     /* core cycles */
+        unsigned mispredict_penalty; /* core cycles */
+        unsigned predictor_bits;     /* log2 of the number of two-bit counters */
+        unsigned lat_mul, lat_div, lat_io, lat_msr, lat_serialize; /* core cycles */
+    } uarch;
+};
+
+/*
+ * Reads the profile called name (one of the embedded ones) or, when name has a '/', that file. On
+ * an error prints "FILE:LINE: field: what is wrong" to err and returns false. An unknown name is
+ * answered with the nearest.
+ */
+bool profile_load(struct profile *p, const char *name, FILE *err);
+/* Parses profile text. file is for messages. The checker of everything: ranges, unknown keys,
+ * duplicates. */
+bool profile_parse(struct profile *p, const char *file, const char *text, FILE *err);
+/* Applies one "--set" word ("pmu.version=3", "clock.core_hz=1000000000"): same keys as the files.
+ */
+bool profile_set(struct profile *p, const char *assignment, FILE *err);
+/* Brings CPUID.0AH etc. in line with the pmu fields after all assignments, and checks across
+ * fields. */
+bool profile_finish(struct profile *p, FILE *err);
+void profile_list(FILE *out);
+
+#endif
