@@ -1,0 +1,118 @@
+# PMU Lab. `make help` lists what there is; `make run` is the way in.
+
+O ?= build
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+NM ?= nm
+PYTHON ?= python3
+VERSION := $(shell cat VERSION)
+
+# What `make run` takes; scripts/run checks each word.
+EX ?=
+ENGINE ?= auto
+PROFILE ?= skylake
+CPUS ?= 1
+TRACE ?=
+export CC O EX ENGINE PROFILE CPUS TRACE PYTHON
+
+# V=1 shows the whole commands.
+V ?= 0
+ifeq ($(V),0)
+run_as = @printf '  %-4s %s\n' $(1) $@;
+endif
+
+WARNINGS := -Wall -Wextra -Werror
+
+# -fcf-protection=none: some distributions turn CET on by default, and an ENDBR64 at the head of a function
+# under test would be one instruction more than its listing shows.
+KERNEL_CFLAGS := -std=gnu11 -m64 -ffreestanding -mgeneral-regs-only -mno-red-zone -fno-pie \
+	-fno-stack-protector -fno-omit-frame-pointer -fno-asynchronous-unwind-tables \
+	-fcf-protection=none -O2 -g $(WARNINGS) -I. -DPMULAB_VERSION='"$(VERSION)"'
+# max-page-size: keeps the Multiboot2 header within the first 32 KiB of the file.
+KERNEL_LDFLAGS := -m64 -static -nostdlib -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack \
+	-Wl,-z,max-page-size=4096
+SIM_CFLAGS := -std=gnu11 -O2 -g $(WARNINGS) -I. -DPMULAB_VERSION='"$(VERSION)"'
+SIM_LIBS := -lZydis
+
+KERNEL_DIRS := boot kernel lapic pmu experiments
+KERNEL_SRC := $(sort $(wildcard $(addsuffix /*.S,$(KERNEL_DIRS)) $(addsuffix /*.c,$(KERNEL_DIRS))))
+KERNEL_OBJ := $(KERNEL_SRC:%=$(O)/%.o)
+PROFILES := $(sort $(wildcard sim/profiles/*.profile))
+SIM_SRC := $(sort $(wildcard sim/*.c sim/*/*.c))
+SIM_OBJ := $(SIM_SRC:%=$(O)/%.o) $(O)/profiles.c.o
+
+.DELETE_ON_ERROR:
+.PHONY: all kernel sim run iso test lint setup clean help FORCE
+
+all: kernel sim ## build the kernel and the simulator (the default)
+kernel: $(O)/pmulab.elf ## build the kernel, build/pmulab.elf
+sim: $(O)/pmusim ## build the simulator, build/pmusim
+
+run: ## run the experiments: EX=15-3,15-11 ENGINE=auto|sim|kvm|tcg PROFILE=skylake CPUS=1 TRACE=msr
+	@scripts/setup run
+	@$(MAKE) --no-print-directory all
+	@scripts/run
+
+iso: ## build/pmulab.iso for BIOS and UEFI, from a disc or (by dd) a USB stick
+	@scripts/setup iso
+	@$(MAKE) --no-print-directory kernel
+	scripts/iso $(O)/pmulab.iso
+
+test: ## every test; the last line is "N passed, N failed"
+	@scripts/setup test
+	@$(MAKE) --no-print-directory all
+	@$(PYTHON) tests/run.py
+
+lint: ## check the format (clang-format), and look for mistakes (cppcheck, clang-tidy)
+	@scripts/setup lint
+	@scripts/lint
+
+setup: ## install (or name) every package that the other targets need
+	@scripts/setup all
+
+clean: ## remove the build output
+	rm -rf $(O)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+# Rebuild when the compiler, its flags or the list of files change, not only when a file does: the stamp is
+# written anew only when its text differs.
+define stamp
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' > $@
+endef
+$(O)/flags.stamp: FORCE
+	$(call stamp,$(CC) $(KERNEL_CFLAGS) $(KERNEL_LDFLAGS) $(SIM_CFLAGS) $(SIM_LIBS))
+$(O)/files.stamp: FORCE
+	$(call stamp,$(KERNEL_SRC) $(SIM_SRC) $(PROFILES))
+
+# The kernel is linked twice: the first time to learn the addresses of its functions, the second time with
+# the table of them (for backtraces). The table lies behind the text, so the text does not move.
+$(KERNEL_OBJ): $(O)/%.o: % $(O)/flags.stamp
+	@mkdir -p $(@D)
+	$(call run_as,CC)$(CC) $(KERNEL_CFLAGS) -MMD -MP -c $< -o $@
+$(O)/symbols0.S $(O)/symbols.S: scripts/mksyms.py
+$(O)/symbols0.S:
+	$(call run_as,GEN)$(PYTHON) scripts/mksyms.py </dev/null >$@
+$(O)/symbols.S: $(O)/pmulab.pre.elf
+	$(call run_as,GEN)$(NM) -n $< | $(PYTHON) scripts/mksyms.py >$@
+$(O)/symbols0.S.o $(O)/symbols.S.o: %.o: % $(O)/flags.stamp
+	$(call run_as,CC)$(CC) $(KERNEL_CFLAGS) -c $< -o $@
+$(O)/pmulab.pre.elf: $(O)/symbols0.S.o
+$(O)/pmulab.elf: $(O)/symbols.S.o
+$(O)/pmulab.pre.elf $(O)/pmulab.elf: $(KERNEL_OBJ) linker.ld $(O)/files.stamp
+	$(call run_as,LD)$(CC) $(KERNEL_LDFLAGS) $(filter %.o,$^) -o $@
+
+$(filter $(O)/sim/%,$(SIM_OBJ)): $(O)/%.o: % $(O)/flags.stamp
+	@mkdir -p $(@D)
+	$(call run_as,CC)$(CC) $(SIM_CFLAGS) -MMD -MP -c $< -o $@
+$(O)/profiles.c: scripts/embed.py $(PROFILES) $(O)/files.stamp
+	$(call run_as,GEN)$(PYTHON) scripts/embed.py $(PROFILES) >$@
+$(O)/profiles.c.o: $(O)/profiles.c sim/profiles/embedded.h $(O)/flags.stamp
+	$(call run_as,CC)$(CC) $(SIM_CFLAGS) -c $< -o $@
+$(O)/pmusim: $(SIM_OBJ) $(O)/files.stamp
+	$(call run_as,LD)$(CC) $(filter %.o,$^) $(SIM_LIBS) -o $@
+
+-include $(KERNEL_OBJ:.o=.d) $(SIM_OBJ:.o=.d)
