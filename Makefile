@@ -14,7 +14,8 @@ ENGINE ?= auto
 PROFILE ?= skylake
 CPUS ?= 1
 TRACE ?=
-export CC O EX ENGINE PROFILE CPUS TRACE PYTHON
+CMDLINE ?=
+export CC O EX ENGINE PROFILE CPUS TRACE CMDLINE PYTHON
 
 # V=1 shows the whole commands.
 V ?= 0
@@ -49,9 +50,9 @@ all: kernel sim ## build the kernel and the simulator (the default)
 kernel: $(O)/pmulab.elf ## build the kernel, build/pmulab.elf
 sim: $(O)/pmusim ## build the simulator, build/pmusim
 
-run: ## run the experiments: EX=15-3,15-11 ENGINE=auto|sim|kvm|tcg PROFILE=skylake CPUS=1 TRACE=msr
+run: ## run the experiments: EX=15-3,15-11 ENGINE=auto|sim|kvm|tcg PROFILE=skylake CPUS=1 TRACE=msr CMDLINE=
 	@scripts/setup run
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all >&2
 	@scripts/run
 
 iso: ## build/pmulab.iso for BIOS and UEFI, from a disc or (by dd) a USB stick
