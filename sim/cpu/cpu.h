@@ -80,8 +80,14 @@ struct cpu {
     /* General state. rip is that of the next instruction; in the fast path it is current only at
      * block ends. */
     uint64_t r[16];
+    uint64_t zero; /* always 0: the absent base or index of an address */
     uint64_t rip;
     uint64_t rflags; /* see cpu_rflags(): arithmetic flags may be kept lazily by the interpreter */
+    struct {
+        uint64_t result, carry;
+        uint32_t aux;
+    } lazy; /* the arithmetic flags in the interpreter's form, see sim/cpu/flags.h */
+    const void *op; /* the interpreter's: decoded instruction in execution, for faults */
     struct segment seg[SEG_N];
     unsigned cpl;
     uint64_t cr0, cr2, cr3, cr4, cr8;
@@ -119,6 +125,14 @@ struct cpu {
     } last_load;
 
     bool want_branches; /* sim/pmu or tracing wants pmu_branch() for each taken branch */
+
+    /* The exception that cpu_fault() raised, and the innermost _setjmp() that takes it (a jmp_buf;
+     * see internal.h). */
+    struct {
+        unsigned vector;
+        uint32_t error_code;
+    } fault;
+    void *fault_env;
 
     /* The parts. */
     unsigned index; /* 0: the bootstrap processor */

@@ -6,6 +6,8 @@
 #ifndef PMUSIM_CPU_INTERNAL_H
 #define PMUSIM_CPU_INTERNAL_H
 
+#include <setjmp.h>
+
 #include <Zydis/Zydis.h>
 
 #include "sim/cpu/cpu.h"
@@ -105,6 +107,35 @@ static inline bool canonical(uint64_t a)
 {
     return (uint64_t)((int64_t)(a << 16) >> 16) == a;
 }
+
+/* ---- interpreter ---- */
+
+/*
+ * cpu_fault() (exec.c) stores cpu->fault and does _longjmp(*(jmp_buf *)cpu->fault_env,
+ * LEAVE_FAULT). cpu_run owns the outermost buffer and answers with deliver(EVENT_EXCEPTION, ...).
+ * Whoever must catch a fault himself (deliver: a fault while delivering is #DF) nests: saves
+ * cpu->fault_env, points it at his own jmp_buf, restores it on every way out. _setjmp/_longjmp: no
+ * signal mask. cpu_unsupported() leaves with LEAVE_STOP through cpu_run's own buffer, never through
+ * a nested one.
+ */
+enum { LEAVE_FAULT = 1, LEAVE_STOP = 2 };
+
+/*
+ * The interpreter's private state in cpu->exec, and cpu->blocks. cpu_new calls exec_new after
+ * profile, machine, tlb and uarch are set; cpu_reset ends with exec_mode_changed.
+ *
+ * The interpreter implements: cpu_run, cpu_fault, cpu_unsupported, cpu_rflags, cpu_set_rflags,
+ * mem_read, mem_write, blocks_page_written, exec_*. The system part the rest of cpu.h and of this
+ * header.
+ *
+ * To run a user-mode snippet without a kernel (tests): machine_new; in machine->ram build page
+ * tables; set cpu->cr0 = PE|PG|..., cr3, cr4 = PAE, efer = LME|LMA|..., seg[CS].attr with L (CPL 3:
+ * cpu->cpl = 3), cpu->r[], cpu->rip; cpu_set_rflags(); state = CPU_RUNNING; exec_mode_changed();
+ * then cpu_run(cpu, cpu->now + n). End the snippet with HLT at CPL 0 (cpu_run returns once now
+ * reaches until; cpu->state is CPU_HALTED), or set machine->max_insns, which stops exactly.
+ */
+void exec_new(struct cpu *cpu);
+void exec_free(struct cpu *cpu);
 
 /* The interpreter's hooks for the system part. */
 void exec_mode_changed(
