@@ -1,6 +1,7 @@
 /*
- * The local APIC: xAPIC (page at IA32_APIC_BASE) or x2APIC (MSRs 800H...), its timer, the LVT entry of the
- * performance counters, EOI, IPIs. SDM vol. 3 "Advanced Programmable Interrupt Controller (APIC)".
+ * The local APIC: xAPIC (page at IA32_APIC_BASE) or x2APIC (MSRs 800H...), its timer, the LVT entry
+ * of the performance counters, EOI, IPIs. SDM vol. 3 "Advanced Programmable Interrupt Controller
+ * (APIC)".
  */
 #ifndef PMULAB_LAPIC_H
 #define PMULAB_LAPIC_H
@@ -11,29 +12,40 @@
 #include "kernel/cmdline.h"
 
 /* Vectors. Bits 7:4 are the priority class: the watchdog is above the PMI. */
-#define LAPIC_VECTOR_PMI 0xe0
-#define LAPIC_VECTOR_TIMER 0xf0
-#define LAPIC_VECTOR_ERROR 0xf1
+#define LAPIC_VECTOR_PMI      0xe0
+#define LAPIC_VECTOR_TIMER    0xf0
+#define LAPIC_VECTOR_ERROR    0xf1
 #define LAPIC_VECTOR_SPURIOUS 0xff
 
-/* Enables the APIC in the mode chosen (AUTO: x2APIC where CPUID has it), masks every LVT entry but the
- * timer's. False, with the reason in *why, when CPUID shows no local APIC or the mode wished is missing. */
+/* Enables the APIC in the mode chosen (AUTO: x2APIC where CPUID has it), masks every LVT entry but
+ * the timer's and the error's, installs their handlers, calibrates the timer against the TSC. Wants
+ * trap_init(), paging and time_init() done. False, with the reason in *why, when CPUID shows no
+ * local APIC or the mode wished is missing. */
 bool lapic_init(enum apic_choice choice, const char **why);
 bool lapic_present(void);
 bool lapic_is_x2apic(void);
 uint32_t lapic_id(void);
-uint32_t lapic_read(uint32_t reg);              /* reg: an APIC_* offset */
+uint32_t lapic_read(uint32_t reg); /* reg: an APIC_* offset */
 void lapic_write(uint32_t reg, uint32_t value);
 void lapic_eoi(void);
+/* Writes EOI until no interrupt is in service: what an aborted handler left behind would block its
+ * class. */
+void lapic_drain(void);
 
 /* LVT perfmon: unmasked, with the PMI vector as fixed or as NMI. */
 void lapic_pmi_setup(enum pmi_mode mode);
 void lapic_pmi_unmask(void);
+/* The LVT has a perfmon entry (version register, Max LVT Entry >= 4). */
+bool lapic_has_pmi(void);
 
 /* One-shot deadlines on the LAPIC timer, from interrupt context; each is independent of the other.
  * The watchdog's ends the experiment; the alarm only wakes HLT and calls fn (may be NULL). */
 void lapic_watchdog_start(uint32_t milliseconds);
 void lapic_watchdog_stop(void);
+/* Time between the two does not count: the console of a real PC is slow. Not nested; no effect when
+ * the watchdog is off. */
+void lapic_watchdog_pause(void);
+void lapic_watchdog_resume(void);
 void lapic_alarm(uint32_t microseconds, void (*fn)(void));
 
 #endif

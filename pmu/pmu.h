@@ -1,6 +1,7 @@
 /*
  * The PMU driver: what the processor has, its counters, overflow and PMI, freeze, register dumps.
- * Source: Intel SDM vol. 3 "Architectural Performance Monitoring"; CPUID leaf 0AH in vol. 2 "CPUID".
+ * Source: Intel SDM vol. 3 "Architectural Performance Monitoring"; CPUID leaf 0AH in vol. 2
+ * "CPUID".
  *
  * Every MSR is reached through kernel/msr.h. Of the counters, index n < 32 is general counter n and
  * PMU_FIXED(i) is fixed counter i: the same number as their bit in IA32_PERF_GLOBAL_CTRL.
@@ -17,12 +18,12 @@
 #include "pmu/events.h"
 #include "pmu/window.h"
 
-#define PMU_MAX_GENERAL 32 /* IA32_PERF_GLOBAL_CTRL[31:0] */
-#define PMU_MAX_FIXED 16   /* FIXED_CTR_CTRL has room for sixteen fields of four bits */
-#define PMU_FIXED(i) (GLOBAL_FIXED_SHIFT + (i))
+#define PMU_MAX_GENERAL   32 /* IA32_PERF_GLOBAL_CTRL[31:0] */
+#define PMU_MAX_FIXED     16 /* FIXED_CTR_CTRL has room for sixteen fields of four bits */
+#define PMU_FIXED(i)      (GLOBAL_FIXED_SHIFT + (i))
 #define PMU_MASK(counter) ARCH_BIT(counter)
-#define PMU_REASON 96
-#define PMU_MAX_NOTES 8
+#define PMU_REASON        96
+#define PMU_MAX_NOTES     8
 
 /* A register that may be missing: answered is false when RDMSR raised #GP or was not tried. */
 struct pmu_msr_value {
@@ -30,23 +31,25 @@ struct pmu_msr_value {
     uint64_t value;
 };
 
-/* What CPUID and the capability MSRs say, contradictions removed. Fields are 0 for what is absent. */
+/* What CPUID and the capability MSRs say, contradictions removed. Fields are 0 for what is absent.
+ */
 struct pmu_info {
-    bool present;             /* version >= 1 and at least one general counter */
-    unsigned version;         /* CPUID.0AH:EAX[7:0] */
-    unsigned n_general;       /* 0 to PMU_MAX_GENERAL */
-    unsigned general_width;   /* bits, 32 to 64 */
-    unsigned n_fixed;         /* how many bits fixed_mask has */
-    unsigned fixed_width;     /* bits, 32 to 64 */
-    uint32_t fixed_mask;      /* bit i: fixed counter i exists; not contiguous from version 5 on */
-    uint32_t events;          /* bit n: architectural event n is available */
-    bool global_ctrl;         /* version >= 2 */
-    bool freeze;              /* DEBUGCTL.FREEZE_PERFMON_ON_PMI: version >= 2 */
-    bool freeze_in_status;    /* version >= 4: the freeze is GLOBAL_STATUS.CTR_FRZ, not GLOBAL_CTRL = 0 */
-    bool full_width_write;    /* IA32_A_PMCx exist: IA32_PERF_CAPABILITIES[13] */
+    bool present;           /* version >= 1 and at least one general counter */
+    unsigned version;       /* CPUID.0AH:EAX[7:0] */
+    unsigned n_general;     /* 0 to PMU_MAX_GENERAL */
+    unsigned general_width; /* bits, 32 to 64 */
+    unsigned n_fixed;       /* how many bits fixed_mask has */
+    unsigned fixed_width;   /* bits, 32 to 64 */
+    uint32_t fixed_mask;    /* bit i: fixed counter i exists; not contiguous from version 5 on */
+    uint32_t events;        /* bit n: architectural event n is available */
+    bool global_ctrl;       /* version >= 2 */
+    bool freeze;            /* DEBUGCTL.FREEZE_PERFMON_ON_PMI: version >= 2 */
+    bool freeze_in_status; /* version >= 4: the freeze is GLOBAL_STATUS.CTR_FRZ, not GLOBAL_CTRL = 0
+                            */
+    bool full_width_write; /* IA32_A_PMCx exist: IA32_PERF_CAPABILITIES[13] */
     bool anythread_deprecated;
-    bool ds, dtes64, pdcm;    /* CPUID.1 */
-    bool pebs, bts;           /* the debug store is there and MISC_ENABLE does not forbid it */
+    bool ds, dtes64, pdcm; /* CPUID.1 */
+    bool pebs, bts;        /* the debug store is there and MISC_ENABLE does not forbid it */
     struct pmu_msr_value perf_capabilities, misc_enable;
     uint32_t leaf_eax, leaf_ebx, leaf_ecx, leaf_edx; /* CPUID.0AH as read */
     /* Why something is absent, naming the leaf or bit; "" when it is present. */
@@ -56,9 +59,9 @@ struct pmu_info {
     unsigned n_notes;
 };
 
-/* Reads CPUID and the capability MSRs, installs the PMI handlers and puts the PMU into the initial state
- * of the curriculum. Wants trap_init() and lapic_init() done. Never faults; without a PMU it only finds
- * out why. */
+/* Reads CPUID and the capability MSRs, installs the PMI handlers and puts the PMU into the initial
+ * state of the curriculum. Wants trap_init() and lapic_init() done. Never faults; without a PMU it
+ * only finds out why. */
 void pmu_init(void);
 const struct pmu_info *pmu_info(void);
 
@@ -71,8 +74,8 @@ const char *pmu_no_fixed(unsigned i);
 void pmu_set_pmi_mode(enum pmi_mode mode);
 enum pmi_mode pmu_pmi_mode(void);
 
-/* The initial state: counters off and 0, PEBS off, overflow status cleared, DEBUGCTL 0, no PMI handler,
- * LVT perfmon unmasked with the PMI vector. Harmless without a PMU. */
+/* The initial state: counters off and 0, PEBS off, overflow status cleared, DEBUGCTL 0, no PMI
+ * handler, LVT perfmon unmasked with the PMI vector. Harmless without a PMU. */
 void pmu_reset(void);
 
 /* The mask of all bits of IA32_PERF_GLOBAL_CTRL that this processor has. */
@@ -84,8 +87,9 @@ uint32_t pmu_counter_msr(unsigned counter);
 uint32_t pmu_select_msr(unsigned general);
 
 /*
- * Programs general counter n: select is an event (EVENT_*) with PERFEVTSEL_* flags, EN set here. The counter
- * does not run before its window opens: in version 1, which has no GLOBAL_CTRL, EN is left to the window.
+ * Programs general counter n: select is an event (EVENT_*) with PERFEVTSEL_* flags, EN set here.
+ * The counter does not run before its window opens: in version 1, which has no GLOBAL_CTRL, EN is
+ * left to the window.
  */
 void pmu_select(unsigned general, uint64_t select);
 /* Programs IA32_FIXED_CTR_CTRL; value has four bits a counter (SDM "FIXED_CTR_CTRL MSR Layout"). */
@@ -97,22 +101,23 @@ uint64_t pmu_rdpmc(unsigned counter);
 /* ECX of RDPMC for a counter (SDM vol. 2 "RDPMC"). */
 uint32_t pmu_rdpmc_selector(unsigned counter);
 
-/* Writes a counter: general ones in full width through IA32_A_PMCx where the processor has them, else by the
- * old address, which takes 32 bits and sign-extends bit 31. False, and nothing written, when the value
- * cannot be reached that way or has bits past the width. */
+/* Writes a counter: general ones in full width through IA32_A_PMCx where the processor has them,
+ * else by the old address, which takes 32 bits and sign-extends bit 31. False, and nothing written,
+ * when the value cannot be reached that way or has bits past the width. */
 bool pmu_write(unsigned counter, uint64_t value);
-/* Sets a counter to overflow at the event number n counted from now: writes 2^width - n. n is 1 to 2^31. */
+/* Sets a counter to overflow at the event number n counted from now: writes 2^width - n. n is 1 to
+ * 2^31. */
 bool pmu_write_overflow_in(unsigned counter, uint64_t n);
 
 /* IA32_PERF_GLOBAL_STATUS, and its clearing through IA32_PERF_GLOBAL_OVF_CTRL (from version 4 on
- * IA32_PERF_GLOBAL_STATUS_RESET). In version 1 the status is made from the counters with INT that have run
- * past their maximum, and there is nothing to clear. */
+ * IA32_PERF_GLOBAL_STATUS_RESET). In version 1 the status is made from the counters with INT that
+ * have run past their maximum, and there is nothing to clear. */
 uint64_t pmu_status(void);
 void pmu_status_reset(uint64_t bits);
 uint64_t pmu_status_all(void); /* the bits of the status that this version can have */
 
-/* Runs body(arg) in the counting window (pmu/window.S) with the counters of mask counting. Version 1 can
- * open only general counter 0. */
+/* Runs body(arg) in the counting window (pmu/window.S) with the counters of mask counting. Version
+ * 1 can open only general counter 0. */
 void pmu_count(uint64_t mask, window_body body, uint64_t arg);
 /* The same in two steps, for spans that are not one call: opens, closes. */
 void pmu_open(uint64_t mask);
@@ -123,7 +128,8 @@ struct trap_frame;
 struct pmi {
     const struct trap_frame *frame;
     uint64_t status;      /* pmu_status() on entry */
-    uint64_t global_ctrl; /* IA32_PERF_GLOBAL_CTRL on entry, before the dispatcher stopped it; 0 in version 1 */
+    uint64_t global_ctrl; /* IA32_PERF_GLOBAL_CTRL on entry, before the dispatcher stopped it; 0 in
+                             version 1 */
     uint32_t lvt;         /* LVT perfmon on entry: the local APIC has set its mask bit */
 };
 typedef void (*pmi_handler)(const struct pmi *pmi);
@@ -133,11 +139,11 @@ enum pmi_counters {
     PMI_STOP,         /* stopped on entry, going on where they were at the end */
     PMI_KEEP_RUNNING, /* left to themselves or to DEBUGCTL.FREEZE_PERFMON_ON_PMI */
 };
-/* The handler is called between reading the status and resetting it; then the LVT is unmasked and EOI is
- * written (not for an NMI). NULL: a PMI is reported as unexpected. */
+/* The handler is called between reading the status and resetting it; then the LVT is unmasked and
+ * EOI is written (not for an NMI). NULL: a PMI is reported as unexpected. */
 void pmu_set_pmi_handler(pmi_handler handler, enum pmi_counters counters);
-/* PMIs delivered to the handler, and those that nobody waited for or that had no cause, since the last
- * pmu_reset(). An NMI without an overflow and with the LVT's mask bit clear is not a PMI. */
+/* PMIs delivered to the handler, and those that nobody waited for or that had no cause, since the
+ * last pmu_reset(). An NMI without an overflow and with the LVT's mask bit clear is not a PMI. */
 unsigned pmu_pmi_count(void);
 unsigned pmu_unexpected_count(void);
 

@@ -7,7 +7,8 @@
 /* Assembly with a known number of instructions; keeps the System V calling convention. */
 typedef void (*window_body)(uint64_t arg);
 
-/* What the window itself adds to a count of retired instructions: the listing's sum, without the body. */
+/* What the window itself adds to a count of retired instructions: the listing's sum, without the
+ * body. */
 extern const uint64_t pmu_window_insns;
 
 /* One WRMSR of on to msr, body(arg), one WRMSR of off. Records nothing; pmu_count() does. */

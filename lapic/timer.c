@@ -1,0 +1,148 @@
+/*
+ * Deadlines on the local APIC timer in one-shot mode (SDM vol. 3 "APIC Timer").
+ *
+ * Both deadlines are kept as TSC values; the timer is armed for the nearer one, and its interrupt
+ * looks at the TSC to see which is due. So an interrupt that comes early, late or for a deadline
+ * that has moved since does no harm. One-shot mode is on every local APIC; TSC-deadline mode would
+ * be more exact than needed.
+ */
+#include "kernel/arch.h"
+#include "kernel/time.h"
+#include "kernel/trap.h"
+#include "lapic/lapic.h"
+#include "lapic/timer.h"
+
+#include <stddef.h>
+
+#define DIVIDE_BY_16   0x3 /* SDM vol. 3 "Divide Configuration Register" */
+#define CALIBRATION_US 10000
+#define COUNT_MAX      0xffffffffu
+#define NO_DEADLINE    0
+
+static struct {
+    uint64_t tsc_ticks, timer_ticks; /* how far each went during calibration; 0: no timer */
+    uint64_t watchdog_at, alarm_at;  /* TSC values, NO_DEADLINE when off */
+    uint64_t paused_rest;            /* what the watchdog had left when it was paused */
+    void (*alarm_fn)(void);
+} timer;
+
+/* Arms the hardware for the nearer deadline, or stops it. Interrupts are off or the handler runs.
+ */
+static void timer_arm(void)
+{
+    uint64_t at = timer.watchdog_at;
+    if (at == NO_DEADLINE || (timer.alarm_at != NO_DEADLINE && timer.alarm_at < at))
+        at = timer.alarm_at;
+    if (at == NO_DEADLINE) {
+        lapic_write(APIC_TIMER_INITIAL, 0);
+        return;
+    }
+    uint64_t now = rdtsc();
+    uint64_t ticks = at > now ? (at - now) * timer.timer_ticks / timer.tsc_ticks + 1 : 1;
+    lapic_write(APIC_TIMER_INITIAL, ticks > COUNT_MAX ? COUNT_MAX : (uint32_t)ticks);
+}
+
+static bool timer_take(uint64_t *deadline)
+{
+    if (*deadline == NO_DEADLINE || rdtsc() < *deadline)
+        return false;
+    *deadline = NO_DEADLINE;
+    return true;
+}
+
+static void timer_interrupt(struct trap_frame *frame)
+{
+    bool alarm = timer_take(&timer.alarm_at);
+    bool watchdog = timer_take(&timer.watchdog_at);
+    timer_arm();
+    /* Before the handlers: trap_abort() does not come back, and EOI must not be owed then. */
+    lapic_eoi();
+    if (alarm && timer.alarm_fn != NULL)
+        timer.alarm_fn();
+    if (watchdog)
+        trap_abort("watchdog: the experiment took longer than it may (watchdog=MS)", frame);
+}
+
+void lapic_timer_init(void)
+{
+    trap_set_handler(LAPIC_VECTOR_TIMER, timer_interrupt);
+    lapic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_16);
+    lapic_write(APIC_LVT_TIMER, APIC_LVT_MASK | LAPIC_VECTOR_TIMER);
+    lapic_write(APIC_TIMER_INITIAL, COUNT_MAX);
+    uint64_t tsc = rdtsc();
+    uint32_t count = lapic_read(APIC_TIMER_CURRENT);
+    delay_us(CALIBRATION_US);
+    timer.timer_ticks = count - lapic_read(APIC_TIMER_CURRENT);
+    timer.tsc_ticks = rdtsc() - tsc;
+    lapic_write(APIC_TIMER_INITIAL, 0);
+    lapic_write(APIC_LVT_TIMER, LAPIC_VECTOR_TIMER);
+}
+
+static bool timer_works(void)
+{
+    return lapic_present() && timer.timer_ticks != 0 && timer.tsc_ticks != 0;
+}
+
+/* The deadlines are shared with the interrupt: changed with interrupts off. */
+static uint64_t irq_save(void)
+{
+    uint64_t rflags;
+    __asm__ volatile("pushfq; popq %0; cli" : "=r"(rflags)::"memory");
+    return rflags;
+}
+
+static void irq_restore(uint64_t rflags)
+{
+    if (rflags & RFLAGS_IF)
+        irq_enable();
+}
+
+static void watchdog_set(uint64_t at)
+{
+    uint64_t rflags = irq_save();
+    timer.watchdog_at = at;
+    timer_arm();
+    irq_restore(rflags);
+}
+
+void lapic_watchdog_start(uint32_t milliseconds)
+{
+    timer.paused_rest = 0;
+    if (timer_works())
+        watchdog_set(rdtsc() + tsc_ticks_us((uint64_t)milliseconds * 1000));
+}
+
+void lapic_watchdog_stop(void)
+{
+    timer.paused_rest = 0;
+    if (timer_works())
+        watchdog_set(NO_DEADLINE);
+}
+
+void lapic_watchdog_pause(void)
+{
+    if (timer.watchdog_at == NO_DEADLINE)
+        return;
+    uint64_t at = timer.watchdog_at, now = rdtsc();
+    timer.paused_rest = at > now ? at - now : 1;
+    watchdog_set(NO_DEADLINE);
+}
+
+void lapic_watchdog_resume(void)
+{
+    if (timer.paused_rest == 0)
+        return;
+    watchdog_set(rdtsc() + timer.paused_rest);
+    timer.paused_rest = 0;
+}
+
+void lapic_alarm(uint32_t microseconds, void (*fn)(void))
+{
+    if (!timer_works())
+        return;
+    uint64_t rflags = irq_save();
+    timer.alarm_fn = fn;
+    timer.alarm_at = rdtsc() + tsc_ticks_us(microseconds);
+    timer_arm();
+    irq_restore(rflags);
+}

@@ -1,0 +1,93 @@
+/* The register dump: the book's dump_perfmon, every field decoded by name. */
+#include "kernel/msr.h"
+#include "kernel/printf.h"
+#include "lapic/lapic.h"
+#include "pmu/decode.h"
+#include "pmu/pmu.h"
+
+#include <stddef.h>
+
+#define NAME_SIZE   40
+#define FIELDS_SIZE 256
+
+/* One line of the dump; comment NULL: the fields of the value. A register that faults says so. */
+static void dump_msr(uint32_t msr, const char *comment)
+{
+    char name[NAME_SIZE], fields[FIELDS_SIZE];
+    uint64_t value;
+    decode_msr_name(name, sizeof(name), msr, pmu_info()->version);
+    if (!rdmsr_safe(msr, &value)) {
+        kprintf("#   %-30s 0x%-4x   #GP\n", name, (unsigned)msr);
+        return;
+    }
+    decode_msr_fields(fields, sizeof(fields), msr, value);
+    if (comment == NULL)
+        comment = fields;
+    kprintf("#   %-30s 0x%-4x = 0x%016llx%s%s\n", name, (unsigned)msr, (unsigned long long)value,
+            *comment != '\0' ? "  " : "", comment);
+}
+
+/* What a general counter counts stands in its select register. */
+static void dump_general(unsigned n)
+{
+    uint64_t select = 0;
+    const char *event = NULL;
+    if (rdmsr_safe(pmu_select_msr(n), &select) && select != 0)
+        event = pmu_event_name(select);
+    dump_msr(pmu_select_msr(n), NULL);
+    dump_msr(pmu_counter_msr(n), event != NULL ? event : "");
+}
+
+static void dump_fixed(unsigned i)
+{
+    const char *event = pmu_fixed_event_name(i);
+    dump_msr(pmu_counter_msr(PMU_FIXED(i)), event != NULL ? event : "");
+}
+
+static void dump_all(const char *title)
+{
+    const struct pmu_info *info = pmu_info();
+    kprintf("# %s\n", title);
+    if (!info->present) {
+        kprintf("#   %s\n", info->no_pmu);
+        return;
+    }
+    for (unsigned n = 0; n < info->n_general; n++)
+        dump_general(n);
+    for (unsigned i = 0; i < PMU_MAX_FIXED; i++)
+        if (pmu_has_fixed(i))
+            dump_fixed(i);
+    /* The rest, with the condition under which each exists. IA32_PERF_GLOBAL_OVF_CTRL is only
+     * written. */
+    const struct {
+        uint32_t msr;
+        bool exists;
+    } registers[] = {
+        {MSR_IA32_FIXED_CTR_CTRL, info->fixed_mask != 0},
+        {MSR_IA32_PERF_GLOBAL_CTRL, info->global_ctrl},
+        {MSR_IA32_PERF_GLOBAL_STATUS, info->global_ctrl},
+        {MSR_IA32_PERF_GLOBAL_INUSE, info->version >= 4},
+        {MSR_IA32_PEBS_ENABLE, info->pebs},
+        {MSR_IA32_DS_AREA, info->ds},
+        {MSR_IA32_DEBUGCTL, true},
+        {MSR_IA32_PERF_CAPABILITIES, info->pdcm},
+        {MSR_IA32_MISC_ENABLE, info->misc_enable.answered},
+    };
+    for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+        if (registers[i].exists)
+            dump_msr(registers[i].msr, NULL);
+    if (lapic_has_pmi()) {
+        char fields[FIELDS_SIZE];
+        uint32_t lvt = lapic_read(APIC_LVT_PERFMON);
+        decode_lvt(fields, sizeof(fields), lvt);
+        kprintf("#   %-30s 0x%-4x = 0x%016llx  %s\n", "LVT perfmon (local APIC)", APIC_LVT_PERFMON,
+                (unsigned long long)lvt, fields);
+    }
+}
+
+void pmu_dump(const char *title)
+{
+    lapic_watchdog_pause();
+    dump_all(title);
+    lapic_watchdog_resume();
+}

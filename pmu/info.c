@@ -1,0 +1,229 @@
+/*
+ * What this processor's PMU is, from CPUID.0AH, CPUID.1, IA32_PERF_CAPABILITIES and
+ * IA32_MISC_ENABLE. SDM vol. 2 "CPUID", vol. 3 "Architectural Performance Monitoring". Hypervisors
+ * and early processors report contradictions: they are cut down to what can be used, with a note,
+ * and never trusted.
+ */
+#include "pmu/info.h"
+
+#include "kernel/cpuid.h"
+#include "kernel/msr.h"
+#include "kernel/printf.h"
+
+#define LEAF_PMU       0x0a
+#define VERSION_KNOWN  5  /* what this driver knows */
+#define WIDTH_MIN      32 /* a write by the old address takes 32 bits */
+#define WIDTH_MAX      64
+#define FIXED_V2_USUAL 3 /* fixed counters of every processor with version 2 */
+
+static struct pmu_info info;
+
+const struct pmu_info *pmu_info(void)
+{
+    return &info;
+}
+
+static void info_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void info_note(const char *fmt, ...)
+{
+    if (info.n_notes == PMU_MAX_NOTES)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    kvsnprintf(info.notes[info.n_notes++], PMU_REASON, fmt, ap);
+    va_end(ap);
+}
+
+static void why(char text[PMU_REASON], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void why(char text[PMU_REASON], const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    kvsnprintf(text, PMU_REASON, fmt, ap);
+    va_end(ap);
+}
+
+static struct pmu_msr_value msr_value(uint32_t msr, const char *name)
+{
+    struct pmu_msr_value v = {0};
+    v.answered = rdmsr_safe(msr, &v.value);
+    if (!v.answered)
+        info_note("%s (%XH) raises #GP", name, (unsigned)msr);
+    return v;
+}
+
+static unsigned usable_width(unsigned width, const char *kind)
+{
+    if (width >= WIDTH_MIN && width <= WIDTH_MAX)
+        return width;
+    info_note("CPUID.0AH gives %s counters a width of %u bits: taken as %u", kind, width,
+              WIDTH_MIN);
+    return WIDTH_MIN;
+}
+
+/* Why leaf 0AH gives no PMU, or NULL. */
+static bool find_version(void)
+{
+    uint32_t max_leaf = cpuid(0, 0).eax;
+    if (max_leaf < LEAF_PMU) {
+        why(info.no_pmu, "no PMU: CPUID maximum leaf is %02XH < 0AH", (unsigned)max_leaf);
+        return false;
+    }
+    struct cpuid_regs r = cpuid(LEAF_PMU, 0);
+    info.leaf_eax = r.eax;
+    info.leaf_ebx = r.ebx;
+    info.leaf_ecx = r.ecx;
+    info.leaf_edx = r.edx;
+    info.version = r.eax & 0xff;
+    if (info.version == 0) {
+        why(info.no_pmu, "no architectural PMU: CPUID.0AH:EAX[7:0] = 0");
+        return false;
+    }
+    if (info.version > VERSION_KNOWN)
+        info_note("perfmon version %u is used as version %u", info.version, VERSION_KNOWN);
+    return true;
+}
+
+static bool find_general(void)
+{
+    info.n_general = info.leaf_eax >> 8 & 0xff;
+    if (info.n_general == 0) {
+        why(info.no_pmu, "no general counter: CPUID.0AH:EAX[15:8] = 0");
+        return false;
+    }
+    if (info.n_general > PMU_MAX_GENERAL) {
+        info_note("CPUID.0AH:EAX[15:8] = %u general counters: the first %u are used",
+                  info.n_general, PMU_MAX_GENERAL);
+        info.n_general = PMU_MAX_GENERAL;
+    }
+    info.general_width = usable_width(info.leaf_eax >> 16 & 0xff, "general");
+    return true;
+}
+
+/* EBX bit n set says that event n is absent; so does a vector (EAX[31:24]) too short to hold bit n.
+ */
+static void find_events(void)
+{
+    unsigned length = info.leaf_eax >> 24;
+    uint32_t covered = length >= 32 ? ~0u : (1u << length) - 1;
+    info.events = ~info.leaf_ebx & covered & ((1u << PMU_N_EVENTS) - 1);
+}
+
+/* Some early processors with version 2 report no fixed counters although they have the three (SDM
+ * vol. 3 "Architectural Performance Monitoring Version 2", note). The registers themselves decide;
+ * a hypervisor is believed, because it may hide them on purpose. */
+static uint32_t fixed_by_probe(void)
+{
+    uint64_t value;
+    if (info.version != 2 || (cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR))
+        return 0;
+    for (uint32_t i = 0; i < FIXED_V2_USUAL; i++)
+        if (!rdmsr_safe(MSR_IA32_FIXED_CTR0 + i, &value))
+            return 0;
+    if (!rdmsr_safe(MSR_IA32_FIXED_CTR_CTRL, &value))
+        return 0;
+    info_note("CPUID.0AH:EDX[4:0] = 0, but %u fixed counters answer: used", FIXED_V2_USUAL);
+    return (1u << FIXED_V2_USUAL) - 1;
+}
+
+/* EDX is defined only above version 1; counter i exists if ECX[i] (version 5) or EDX[4:0] > i. */
+static void find_fixed(void)
+{
+    if (info.version < 2) {
+        why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] = 1");
+        return;
+    }
+    unsigned contiguous = info.leaf_edx & 0x1f;
+    unsigned width = info.leaf_edx >> 5 & 0xff;
+    uint32_t mask = (uint32_t)(ARCH_BIT(contiguous) - 1);
+    if (info.version >= 5)
+        mask |= info.leaf_ecx;
+    if (mask >> PMU_MAX_FIXED)
+        info_note("CPUID.0AH names fixed counters past %u: not used", PMU_MAX_FIXED - 1);
+    mask &= (1u << PMU_MAX_FIXED) - 1;
+    if (mask == 0) {
+        mask = fixed_by_probe();
+        width = info.general_width;
+    }
+    if (mask == 0) {
+        why(info.no_fixed, "no fixed counters: CPUID.0AH:EDX[4:0] = 0%s",
+            info.version >= 5 ? ", ECX = 0" : "");
+        return;
+    }
+    info.fixed_mask = mask;
+    info.n_fixed = (unsigned)__builtin_popcount(mask);
+    info.fixed_width = usable_width(width, "fixed");
+}
+
+static void find_debug_store(void)
+{
+    if (!info.ds) {
+        why(info.no_pebs, "no PEBS: CPUID.1:EDX[21] = 0");
+        why(info.no_bts, "no BTS: CPUID.1:EDX[21] = 0");
+        return;
+    }
+    info.pebs =
+        info.misc_enable.answered && !(info.misc_enable.value & MISC_ENABLE_PEBS_UNAVAILABLE);
+    info.bts = info.misc_enable.answered && !(info.misc_enable.value & MISC_ENABLE_BTS_UNAVAILABLE);
+    if (!info.pebs)
+        why(info.no_pebs, "no PEBS: IA32_MISC_ENABLE%s",
+            info.misc_enable.answered ? "[12] = 1" : " raises #GP");
+    if (!info.bts)
+        why(info.no_bts, "no BTS: IA32_MISC_ENABLE%s",
+            info.misc_enable.answered ? "[11] = 1" : " raises #GP");
+}
+
+static void find_capability_msrs(void)
+{
+    struct cpuid_regs features = cpuid(1, 0);
+    info.pdcm = features.ecx & CPUID_1_ECX_PDCM;
+    info.ds = features.edx & CPUID_1_EDX_DS;
+    info.dtes64 = features.ecx & CPUID_1_ECX_DTES64;
+    if (info.pdcm)
+        info.perf_capabilities = msr_value(MSR_IA32_PERF_CAPABILITIES, "IA32_PERF_CAPABILITIES");
+    info.full_width_write = info.perf_capabilities.value & PERF_CAP_FW_WRITE;
+    info.misc_enable = msr_value(MSR_IA32_MISC_ENABLE, "IA32_MISC_ENABLE");
+    if (info.misc_enable.answered && !(info.misc_enable.value & MISC_ENABLE_PMU_AVAILABLE))
+        info_note("IA32_MISC_ENABLE[7] = 0 (PMU not available), against CPUID.0AH");
+}
+
+void pmu_info_read(void)
+{
+    info = (struct pmu_info){0};
+    why(info.no_global_ctrl, "no IA32_PERF_GLOBAL_CTRL: CPUID.0AH:EAX[7:0] < 2");
+    why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] < 2");
+    why(info.no_pebs, "no PEBS: CPUID.0AH:EAX[7:0] = 0");
+    why(info.no_bts, "no BTS: CPUID.0AH:EAX[7:0] = 0");
+    if (!find_version() || !find_general())
+        return;
+    info.present = true;
+    find_capability_msrs();
+    find_events();
+    find_fixed();
+    find_debug_store();
+    info.anythread_deprecated = info.version >= 2 && (info.leaf_edx >> 15 & 1);
+    if (info.version >= 2) {
+        info.global_ctrl = info.freeze = true;
+        info.no_global_ctrl[0] = '\0';
+    }
+    info.freeze_in_status = info.version >= 4;
+}
+
+bool pmu_has_fixed(unsigned i)
+{
+    return i < PMU_MAX_FIXED && (info.fixed_mask >> i & 1);
+}
+
+const char *pmu_no_fixed(unsigned i)
+{
+    static char text[PMU_REASON];
+    if (info.fixed_mask == 0)
+        return info.no_pmu[0] ? info.no_pmu : info.no_fixed;
+    if (info.version >= 5)
+        why(text, "no fixed counter %u: CPUID.0AH:ECX[%u] = 0 and EDX[4:0] = %u", i, i,
+            (unsigned)(info.leaf_edx & 0x1f));
+    else
+        why(text, "no fixed counter %u: CPUID.0AH:EDX[4:0] = %u", i,
+            (unsigned)(info.leaf_edx & 0x1f));
+    return text;
+}

@@ -1,0 +1,96 @@
+/*
+ * The performance-monitor interrupt: dispatch as fixed interrupt and as NMI.
+ *
+ * The order matters. Stop the counters (or leave it to the freeze), read the status, handle, reset
+ * the status, unmask the LVT entry that the local APIC masked on delivery (SDM vol. 3 "Local Vector
+ * Table"), EOI. Clearing the status after the counters are re-armed would lose an overflow;
+ * unmasking before it could take one twice.
+ */
+#include "pmu/pmi.h"
+
+#include "kernel/msr.h"
+#include "kernel/printf.h"
+#include "kernel/trap.h"
+#include "lapic/lapic.h"
+#include "pmu/pmu.h"
+
+static struct {
+    pmi_handler handler;
+    enum pmi_counters counters;
+    volatile unsigned count, unexpected;
+} dispatch;
+
+void pmu_set_pmi_handler(pmi_handler handler, enum pmi_counters counters)
+{
+    dispatch.counters = counters;
+    dispatch.handler = handler;
+}
+
+unsigned pmu_pmi_count(void)
+{
+    return dispatch.count;
+}
+
+unsigned pmu_unexpected_count(void)
+{
+    return dispatch.unexpected;
+}
+
+static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
+{
+    struct pmi pmi = {.frame = frame, .lvt = lvt};
+    bool stop = dispatch.handler == NULL || dispatch.counters == PMI_STOP;
+    uint64_t was = 0;
+    if (pmu_info()->global_ctrl)
+        pmi.global_ctrl = rdmsr(MSR_IA32_PERF_GLOBAL_CTRL);
+    if (stop)
+        was = pmu_stop();
+    pmi.status = pmu_status();
+    if (dispatch.handler != NULL && pmi.status != 0) {
+        dispatch.count++;
+        dispatch.handler(&pmi);
+    } else {
+        dispatch.unexpected++;
+        kprintf("# unexpected PMI: status 0x%llx, %s\n", (unsigned long long)pmi.status,
+                dispatch.handler == NULL ? "no handler waits for it" : "no counter has overflowed");
+    }
+    pmu_status_reset(pmi.status);
+    lapic_pmi_unmask();
+    if (stop && dispatch.handler != NULL)
+        pmu_restart(was);
+}
+
+static void pmi_interrupt(struct trap_frame *frame)
+{
+    if (pmu_info()->present)
+        pmi_handle(frame, lapic_read(APIC_LVT_PERFMON));
+    lapic_eoi();
+}
+
+/* An NMI owes no EOI: it does not pass through the ISR (SDM vol. 3 "Signaling Interrupt Servicing
+ * Completion"). Ours when the local APIC has masked the LVT entry that is set to NMI delivery. */
+static void nmi_interrupt(struct trap_frame *frame)
+{
+    uint32_t lvt = lapic_has_pmi() ? lapic_read(APIC_LVT_PERFMON) : 0;
+    if ((lvt & APIC_LVT_DELIVERY) == APIC_LVT_DELIVERY_NMI && (lvt & APIC_LVT_MASK) &&
+        pmu_info()->present) {
+        pmi_handle(frame, lvt);
+        return;
+    }
+    dispatch.unexpected++;
+    kprintf(
+        "# unexpected NMI at RIP 0x%llx: not from the performance counters (LVT perfmon 0x%x)\n",
+        (unsigned long long)frame->rip, (unsigned)lvt);
+}
+
+void pmi_reset(void)
+{
+    pmu_set_pmi_handler(NULL, PMI_STOP);
+    dispatch.count = dispatch.unexpected = 0;
+}
+
+void pmi_init(void)
+{
+    trap_set_handler(LAPIC_VECTOR_PMI, pmi_interrupt);
+    trap_set_handler(VEC_NMI, nmi_interrupt);
+}
