@@ -43,8 +43,17 @@ PROFILES := $(sort $(wildcard sim/profiles/*.profile))
 SIM_SRC := $(sort $(wildcard sim/*.c sim/*/*.c))
 SIM_OBJ := $(SIM_SRC:%=$(O)/%.o) $(O)/profiles.c.o
 
+# The kernel's pure parts as host programs, under the sanitizers: what each unit test is made of.
+UNIT_CFLAGS := -std=gnu11 -O1 -g $(WARNINGS) -I. -fsanitize=address,undefined -fno-sanitize-recover=all
+unit_printf := kernel/printf.c kernel/console.c
+unit_cmdline := kernel/cmdline.c
+unit_bootinfo := boot/bootinfo.c
+unit_decode := pmu/decode.c
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests/unit/unit_*.c)))
+
 .DELETE_ON_ERROR:
-.PHONY: all kernel sim run iso test lint setup clean help FORCE
+.SECONDEXPANSION:
+.PHONY: all kernel sim unit run iso test lint setup clean help FORCE
 
 all: kernel sim ## build the kernel and the simulator (the default)
 kernel: $(O)/pmulab.elf ## build the kernel, build/pmulab.elf
@@ -60,10 +69,10 @@ iso: ## build/pmulab.iso for BIOS and UEFI, from a disc or (by dd) a USB stick
 	@$(MAKE) --no-print-directory kernel
 	scripts/iso $(O)/pmulab.iso
 
-test: ## every test; the last line is "N passed, N failed"
+test: ## every test (ONLY=word: those with it in their name); the last line is "N passed, N failed"
 	@scripts/setup test
-	@$(MAKE) --no-print-directory all
-	@$(PYTHON) tests/run.py
+	@$(MAKE) --no-print-directory all unit
+	@$(PYTHON) tests/run.py $(ONLY)
 
 lint: ## check the format (clang-format), and look for mistakes (cppcheck, clang-tidy)
 	@scripts/setup lint
@@ -77,6 +86,8 @@ clean: ## remove the build output
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+unit: $(UNIT_TESTS)
 
 # Rebuild when the compiler, its flags or the list of files change, not only when a file does: the stamp is
 # written anew only when its text differs.
@@ -115,5 +126,11 @@ $(O)/profiles.c.o: $(O)/profiles.c sim/profiles/embedded.h $(O)/flags.stamp
 	$(call run_as,CC)$(CC) $(SIM_CFLAGS) -c $< -o $@
 $(O)/pmusim: $(SIM_OBJ) $(O)/files.stamp
 	$(call run_as,LD)$(CC) $(filter %.o,$^) $(SIM_LIBS) -o $@
+
+# Always gcc, whatever CC says: clang's sanitizers are a package of their own.
+$(UNIT_TESTS): $(O)/test/unit/%: tests/unit/%.c $$(%) \
+		$(wildcard $(addsuffix /*.h,$(KERNEL_DIRS))) $(O)/flags.stamp
+	@mkdir -p $(@D)
+	$(call run_as,CC)gcc $(UNIT_CFLAGS) $(filter %.c,$^) -lcmocka -o $@
 
 -include $(KERNEL_OBJ:.o=.d) $(SIM_OBJ:.o=.d)
