@@ -48,7 +48,7 @@ UNIT_CFLAGS := -std=gnu11 -O1 -g $(WARNINGS) -I. -fsanitize=address,undefined -f
 unit_printf := kernel/printf.c kernel/console.c
 unit_cmdline := kernel/cmdline.c
 unit_bootinfo := boot/bootinfo.c
-unit_decode := pmu/decode.c
+unit_decode := pmu/decode.c pmu/events.c kernel/printf.c
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests/unit/unit_*.c)))
 
 .DELETE_ON_ERROR:

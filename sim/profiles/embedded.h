@@ -1,6 +1,6 @@
 /*
- * The processor profiles inside the executable: scripts/embed.py turns sim/profiles/NAME.profile into this
- * table at build time, so that pmusim needs no file beside it.
+ * The processor profiles inside the executable: scripts/embed.py turns sim/profiles/NAME.profile
+ * into this table at build time, so that pmusim needs no file beside it.
  */
 #ifndef PMULAB_SIM_PROFILES_EMBEDDED_H
 #define PMULAB_SIM_PROFILES_EMBEDDED_H

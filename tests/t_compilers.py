@@ -1,0 +1,15 @@
+#!/usr/bin/env python3
+"""gcc and clang both build everything without a warning, and what clang built holds as well."""
+
+import harness
+from harness import BUILD, SEVEN, check_clean, ok, run
+
+for compiler in ("gcc", "clang"):
+    out = BUILD / "test" / compiler
+    built = run("make", f"O={out}", f"CC={compiler}", "all", seconds=300)
+    ok(built.status == 0, f"{compiler} builds it", built)
+    ok("warning" not in (built.out + built.err).lower(), f"{compiler} has no warning", built)
+    result = run(out / "pmusim", "--profile", "skylake", out / "pmulab.elf")
+    check_clean(result, f"built by {compiler}", SEVEN)
+
+harness.done()

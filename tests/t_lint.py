@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+"""The sources have the format of .clang-format, and cppcheck and clang-tidy find nothing."""
+
+import re
+
+import harness
+from harness import ok, run
+
+version = re.search(r"version (\d+)", run("clang-format", "--version").out)
+if version and version[1] == "14":
+    checked = run("scripts/lint", "format", seconds=120)
+    ok(checked.status == 0, "clang-format", checked)
+else:
+    harness.skip("clang-format", "another version than 14 breaks lines elsewhere")
+for what in ("cppcheck", "tidy"):
+    checked = run("scripts/lint", what, seconds=300)
+    ok(checked.status == 0, what, checked)
+
+harness.done()
