@@ -34,6 +34,7 @@ struct lapic;
 struct uarch;
 struct block_cache;
 struct tlb;
+struct system_state;
 
 #define EVENTS_PER_SLOT 4
 
@@ -144,6 +145,7 @@ struct cpu {
     struct block_cache *blocks;
     struct tlb *tlb;
     void *exec; /* the interpreter's own */
+    struct system_state *system; /* the system part's own */
 };
 
 /* ---- sim/cpu ---- */
