@@ -18,7 +18,7 @@ WRONG = [
     ("garbage", "garbage", "run="),
     ("run=15-1 nonsense", "nonsense", "run="),
     # The experiments that break on purpose are offered only to who asks for them.
-    ("run=0-1", "0-1", "15-1"),
+    ("run=0-1", "0-1", "selftest"),
 ]
 for cmdline, word, right in WRONG:
     result = sim(cmdline)

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Makes the kernel's symbol table from the output of `nm`.
+
+usage: nm -n kernel.elf | mksyms.py > symbols.S
+
+Only functions (types t and T) are kept, sorted by address. The table is a count, one 32-bit address
+for each, and their names one after the other, each ended by NUL: kernel/symbols.c reads it. Empty input
+gives an empty table, for the first of the two link passes.
+"""
+import re
+import sys
+
+# Assembler-made labels carry no name that a reader of a backtrace knows.
+LOCAL = re.compile(r"^(\.|\$)")
+
+
+def functions(lines):
+    found = {}
+    for line in lines:
+        fields = line.split()
+        if len(fields) != 3 or fields[1] not in "tT" or LOCAL.match(fields[2]):
+            continue
+        address, name = int(fields[0], 16), fields[2]
+        if address >= 1 << 32:
+            sys.exit(f"mksyms: {name} lies at {address:#x}, above what 32 bits hold")
+        # Of several names for one address, the global one, else the first.
+        if address not in found or fields[1] == "T":
+            found[address] = name
+    return sorted(found.items())
+
+
+def main():
+    table = functions(sys.stdin)
+    # The linker's own boundary marks are no functions.
+    table = [(address, name) for address, name in table if name not in ("text_end", "image_start")]
+    out = ['    .section .symbols, "a"', "    .balign 4"]
+    out += ["    .globl symbol_count, symbol_addresses, symbol_names"]
+    out += ["symbol_count:", f"    .long {len(table)}", "symbol_addresses:"]
+    out += [f"    .long {address:#x}" for address, _ in table]
+    out += ["symbol_names:"]
+    out += [f'    .asciz "{name}"' for _, name in table]
+    out += ['    .section .note.GNU-stack, "", @progbits']
+    print("\n".join(out))
+
+
+if __name__ == "__main__":
+    main()
