@@ -1,0 +1,140 @@
+/*
+ * The functions under test. Each instruction that runs once stands in ONCE, each of the loop in EACH: the
+ * macros emit it and count it, so that the numbers in body_*_insns are the listing's own. Macro-fused pairs
+ * (DEC, JNZ) retire as two instructions, a REP string instruction as one (SDM vol. 3 "Pre-defined
+ * Architectural Performance Events", Instructions Retired).
+ *
+ * System V calling convention: the number of iterations is in RDI, at least 1. Only caller-saved registers.
+ */
+#define CHAIN_LENGTH  16
+#define STOSQ_REPEATS 16
+
+.macro BODY name
+    .text
+    .globl  \name
+    .type   \name, @function
+    .set    \name\()_once, 0
+    .set    \name\()_each, 0
+    .p2align 6
+\name:
+.endm
+
+.macro ONCE name line:vararg
+    \line
+    .set    \name\()_once, \name\()_once + 1
+.endm
+
+.macro EACH name line:vararg
+    \line
+    .set    \name\()_each, \name\()_each + 1
+.endm
+
+/* Ends a body: struct body_insns of bodies.h. */
+.macro END name
+    .size   \name, . - \name
+    .section .rodata
+    .globl  \name\()_insns
+    .p2align 3
+\name\()_insns:
+    .quad   \name\()_once, \name\()_each
+    .text
+.endm
+
+    BODY body_empty
+    ONCE body_empty ret
+    END  body_empty
+
+    BODY body_mixed
+    ONCE body_mixed pushq %rdi
+    ONCE body_mixed movl $STOSQ_REPEATS, %ecx
+    ONCE body_mixed xorl %eax, %eax
+    ONCE body_mixed movq $mixed_buffer, %rdi
+    ONCE body_mixed cld
+    ONCE body_mixed rep stosq
+    ONCE body_mixed popq %rdi
+    ONCE body_mixed movq $mixed_buffer, %rsi
+1:  EACH body_mixed movq (%rsi), %rax
+    EACH body_mixed addq %rdi, %rax
+    EACH body_mixed movq %rax, 8(%rsi)
+    EACH body_mixed testb $1, %dil
+    EACH body_mixed jz 2f               /* taken every other time: both ways run the same number */
+2:  EACH body_mixed call mixed_leaf
+    EACH body_mixed decq %rdi
+    EACH body_mixed jnz 1b
+    ONCE body_mixed ret
+mixed_leaf:                             /* called once an iteration */
+    EACH body_mixed leaq 1(%rax), %rdx
+    EACH body_mixed ret
+    END  body_mixed
+
+    BODY body_spin
+1:  EACH body_spin decq %rdi
+    EACH body_spin jnz 1b
+    ONCE body_spin ret
+    .globl  body_spin_end
+body_spin_end:
+    END  body_spin
+
+    BODY body_chain
+    ONCE body_chain movq $chain_cell, %rax
+1:
+    .rept CHAIN_LENGTH
+    EACH body_chain movq (%rax), %rax   /* the cell holds its own address */
+    .endr
+    EACH body_chain decq %rdi
+    EACH body_chain jnz 1b
+    ONCE body_chain ret
+    END  body_chain
+
+    BODY body_parallel
+1:
+    .rept CHAIN_LENGTH / 4
+    EACH body_parallel addl $1, %eax
+    EACH body_parallel addl $1, %edx
+    EACH body_parallel addl $1, %esi
+    EACH body_parallel addl $1, %ecx
+    .endr
+    EACH body_parallel decq %rdi
+    EACH body_parallel jnz 1b
+    ONCE body_parallel ret
+    END  body_parallel
+
+/* void body_clock_read(struct clock_pair *pair, uint32_t selector) */
+    .globl  body_clock_read
+    .type   body_clock_read, @function
+body_clock_read:
+    lfence                              /* RDTSC and RDPMC do not wait for earlier instructions */
+    rdtsc
+    shlq    $32, %rdx
+    orq     %rdx, %rax
+    movq    %rax, %r8
+    movl    %esi, %ecx
+    lfence
+    rdpmc
+    lfence
+    shlq    $32, %rdx
+    orq     %rdx, %rax
+    movq    %r8, (%rdi)
+    movq    %rax, 8(%rdi)
+    ret
+    .size   body_clock_read, . - body_clock_read
+
+    .globl  body_halt
+    .type   body_halt, @function
+body_halt:
+    sti
+    hlt
+    ret
+    .size   body_halt, . - body_halt
+
+    .data
+    .p2align 6
+chain_cell:
+    .quad   chain_cell
+
+    .bss
+    .p2align 6
+mixed_buffer:
+    .skip   STOSQ_REPEATS * 8
+
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,31 @@
+/*
+ * Experiment 0-1 · Read a missing MSR (self-test: it breaks on purpose).
+ *
+ * A plain RDMSR of a reserved address raises #GP (SDM vol. 2 "RDMSR"), and plain means that nobody
+ * expects it. The runner must report one `not ok` with vector, registers and backtrace, and go on.
+ */
+#include "experiments/experiment.h"
+#include "kernel/msr.h"
+
+#include <stddef.h>
+
+/* SDM vol. 4 "Architectural MSRs": 40000000H to 400000FFH are reserved for software, never
+ * implemented by a processor. Hypervisors use some of the first addresses, so this is the last. */
+#define MSR_NEVER_IMPLEMENTED 0x400000ff
+
+static void run(void)
+{
+    value_hex("value", rdmsr(MSR_NEVER_IMPLEMENTED));
+    check(false); /* it answered: the machine is not one on which this self-test works */
+}
+
+static const char *const checks[] = {"a missing MSR ends the experiment (this must be not ok)",
+                                     NULL};
+
+const struct experiment ex0_1 = {
+    .id = "0-1",
+    .title = "Self-test: read a missing MSR",
+    .checks = checks,
+    .run = run,
+    .selftest = true,
+};

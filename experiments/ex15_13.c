@@ -1,0 +1,84 @@
+/*
+ * Experiment 15-13 · Measure CPI.
+ *
+ * Cycles per instruction of two functions with the same number of instructions in the loop: in one
+ * each load needs the one before it, in the other nothing waits for anything. Non-halted CPI is
+ * core cycles by instructions, nominal CPI is reference cycles by instructions; both come from one
+ * window, on FIXED_CTR0 to 2. SDM vol. 3 "Cycle Counting", "Non-Halted Reference Clockticks". The
+ * three counters must be opened by one write, else the ratio is of two different spans.
+ */
+#include "experiments/bodies.h"
+#include "experiments/experiment.h"
+#include "pmu/pmu.h"
+
+#include <stddef.h>
+
+#define FIXED_333  0x333 /* USR and OS of FIXED_CTR0 to 2 */
+#define ITERATIONS 2000
+
+struct cpi {
+    uint64_t instructions, cycles, reference;
+};
+
+static struct cpi measure(window_body body)
+{
+    uint64_t mask = 0;
+    body(ITERATIONS); /* warms caches and predictors */
+    for (unsigned i = 0; i < 3; i++) {
+        pmu_write(PMU_FIXED(i), 0);
+        mask |= PMU_MASK(PMU_FIXED(i));
+    }
+    pmu_count(mask, body, ITERATIONS);
+    return (struct cpi){pmu_read(PMU_FIXED(0)), pmu_read(PMU_FIXED(1)), pmu_read(PMU_FIXED(2))};
+}
+
+static void check_function(const struct cpi *c, const struct body_insns *insns)
+{
+    uint64_t expected = pmu_window_insns + insns_of(insns, ITERATIONS);
+    value_u64("instructions", c->instructions);
+    value_u64("from_the_listing", expected);
+    value_u64("core_cycles", c->cycles);
+    value_u64("reference_cycles", c->reference);
+    value_ratio("non_halted_cpi", c->cycles, c->instructions);
+    value_ratio("nominal_cpi", c->reference, c->instructions);
+    check(c->instructions == expected && c->cycles != 0 && c->reference != 0);
+}
+
+/* a / b > c / d, without fractions. The counts are far below 2^32 here. */
+static bool ratio_above(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    return a * d > c * b;
+}
+
+static void run(void)
+{
+    pmu_select_fixed(FIXED_333);
+    struct cpi chain = measure(body_chain);
+    struct cpi parallel = measure(body_parallel);
+    check_function(&chain, &body_chain_insns);
+    check_function(&parallel, &body_parallel_insns);
+
+    value_ratio("chain", chain.cycles, chain.instructions);
+    value_ratio("parallel", parallel.cycles, parallel.instructions);
+    check(ratio_above(chain.cycles, chain.instructions, parallel.cycles, parallel.instructions));
+    value_ratio("chain", chain.reference, chain.instructions);
+    value_ratio("parallel", parallel.reference, parallel.instructions);
+    check(ratio_above(chain.reference, chain.instructions, parallel.reference,
+                      parallel.instructions));
+}
+
+static const char *const checks[] = {
+    "both CPIs of the dependency chain come from one window",
+    "both CPIs of the independent additions come from one window",
+    "the dependency chain has the higher non-halted CPI",
+    "the dependency chain has the higher nominal CPI",
+    NULL,
+};
+
+const struct experiment ex15_13 = {
+    .id = "15-13",
+    .title = "Measure CPI",
+    .checks = checks,
+    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FIXED | NEED_FIXED_3,
+    .run = run,
+};

@@ -1,0 +1,116 @@
+/* What an experiment needs, and who says that it is not there. */
+#include "experiments/experiment.h"
+#include "kernel/cpuid.h"
+#include "kernel/printf.h"
+#include "lapic/lapic.h"
+#include "pmu/pmu.h"
+
+#include <stddef.h>
+
+/* Each gives NULL when the thing is there, else the reason. */
+static const char *or_null(const char *reason)
+{
+    return reason[0] != '\0' ? reason : NULL;
+}
+
+static const char *no_pmu(void)
+{
+    return or_null(pmu_info()->no_pmu);
+}
+
+static const char *no_global_ctrl(void)
+{
+    return or_null(pmu_info()->no_global_ctrl);
+}
+
+static const char *no_fixed(void)
+{
+    return or_null(pmu_info()->no_fixed);
+}
+
+static const char *no_fixed_3(void)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (!pmu_has_fixed(i))
+            return pmu_no_fixed(i);
+    return NULL;
+}
+
+static const char *no_general_3(void)
+{
+    static char text[PMU_REASON];
+    ksnprintf(text, sizeof(text), "fewer than 3 general counters: CPUID.0AH:EAX[15:8] = %u",
+              pmu_info()->n_general);
+    return pmu_info()->n_general < 3 ? text : NULL;
+}
+
+static const char *no_lapic(void)
+{
+    if (lapic_present())
+        return NULL;
+    return cpuid(1, 0).edx & CPUID_1_EDX_APIC ? "the local APIC could not be enabled"
+                                              : "no local APIC: CPUID.1:EDX[9] = 0";
+}
+
+static const char *no_pmi(void)
+{
+    return lapic_has_pmi() ? NULL : "no LVT perfmon entry: local APIC version register[23:16] < 4";
+}
+
+static const char *no_freeze(void)
+{
+    return pmu_info()->freeze ? NULL : "no FREEZE_PERFMON_ON_PMI: CPUID.0AH:EAX[7:0] < 2";
+}
+
+static const char *no_instructions(void)
+{
+    static char text[PMU_REASON];
+    const struct pmu_info *info = pmu_info();
+    if (info->events >> PMU_EVENT_INSTRUCTIONS & 1)
+        return NULL;
+    unsigned length = info->leaf_eax >> 24;
+    if (length <= PMU_EVENT_INSTRUCTIONS)
+        ksnprintf(text, sizeof(text), "no INST_RETIRED event: CPUID.0AH:EAX[31:24] = %u", length);
+    else
+        ksnprintf(text, sizeof(text), "no INST_RETIRED event: CPUID.0AH:EBX[%u] = 1",
+                  (unsigned)PMU_EVENT_INSTRUCTIONS);
+    return text;
+}
+
+static const char *no_pebs(void)
+{
+    return or_null(pmu_info()->no_pebs);
+}
+
+static const char *no_bts(void)
+{
+    return or_null(pmu_info()->no_bts);
+}
+
+/* In the order in which the reasons are the most telling. */
+static const struct {
+    unsigned need;
+    const char *(*missing)(void);
+} needs_table[] = {
+    {NEED_PMU, no_pmu},
+    {NEED_GLOBAL_CTRL, no_global_ctrl},
+    {NEED_FIXED, no_fixed},
+    {NEED_FIXED_3, no_fixed_3},
+    {NEED_GENERAL_3, no_general_3},
+    {NEED_INSTRUCTIONS, no_instructions},
+    {NEED_LAPIC, no_lapic},
+    {NEED_PMI, no_pmi},
+    {NEED_FREEZE, no_freeze},
+    {NEED_PEBS, no_pebs},
+    {NEED_BTS, no_bts},
+};
+
+const char *need_missing(unsigned needs)
+{
+    for (size_t i = 0; i < sizeof(needs_table) / sizeof(needs_table[0]); i++) {
+        const char *why = needs & needs_table[i].need ? needs_table[i].missing() : NULL;
+        if (why != NULL)
+            return why;
+    }
+    return NULL;
+}
