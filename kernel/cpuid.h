@@ -8,8 +8,8 @@ struct cpuid_regs {
     uint32_t eax, ebx, ecx, edx;
 };
 
-/* CPUID with EAX = leaf, ECX = subleaf. A leaf above the maximum of its range gives all zeros (on real
- * processors it would repeat the highest basic leaf, SDM vol. 2 "CPUID"). */
+/* CPUID with EAX = leaf, ECX = subleaf. A leaf above the maximum of its range gives all zeros (on
+ * real processors it would repeat the highest basic leaf, SDM vol. 2 "CPUID"). */
 struct cpuid_regs cpuid(uint32_t leaf, uint32_t subleaf);
 
 struct cpu_ident {

@@ -1,7 +1,8 @@
 /*
- * MSR access. Every access of the kernel goes through here, so that each can be traced (trace=msr) and
- * the ones that may fault are caught (SDM vol. 2 "RDMSR", "WRMSR": #GP on a reserved address or bit).
- * The one exception is the counting window (pmu/window.S), which records its two writes itself.
+ * MSR access. Every access of the kernel goes through here, so that each can be traced (trace=msr)
+ * and the ones that may fault are caught (SDM vol. 2 "RDMSR", "WRMSR": #GP on a reserved address or
+ * bit). The one exception is the counting window (pmu/window.S), which records its two writes
+ * itself.
  */
 #ifndef PMULAB_MSR_H
 #define PMULAB_MSR_H
@@ -21,7 +22,8 @@ bool wrmsr_safe(uint32_t msr, uint64_t value);
 uint64_t rdpmc(uint32_t selector);
 bool rdpmc_safe(uint32_t selector, uint64_t *value);
 
-/* The trace: a ring of the newest accesses, kept in memory, printed by the runner after an experiment. */
+/* The trace: a ring of the newest accesses, kept in memory, printed by the runner after an
+ * experiment. */
 enum msr_access_kind { MSR_READ, MSR_WRITE, MSR_RDPMC };
 struct msr_access {
     uint64_t rip, value;
@@ -31,7 +33,8 @@ struct msr_access {
 };
 void msr_trace_enable(bool on);
 void msr_trace_reset(void);
-void msr_trace_record(enum msr_access_kind kind, uint32_t msr, uint64_t value, bool faulted, uint64_t rip);
+void msr_trace_record(enum msr_access_kind kind, uint32_t msr, uint64_t value, bool faulted,
+                      uint64_t rip);
 /* Calls fn for each kept access, oldest first; returns how many older ones were overwritten. */
 uint64_t msr_trace_each(void (*fn)(const struct msr_access *access, void *arg), void *arg);
 

@@ -10,10 +10,14 @@ struct trap_frame;
 /* Prints the message, a backtrace with symbols, exits with DEBUG_EXIT_PANIC and halts. */
 _Noreturn void panic(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same for an exception outside of a guarded run: with its registers and its backtrace. */
+_Noreturn void panic_frame(const struct trap_frame *frame, const char *why);
+
 /* Symbol of a kernel address: name and offset, or NULL. Made from the ELF at link time. */
 const char *symbol_name(uint64_t address, uint64_t *offset);
 
-/* Prints '#' lines: registers of the frame and the backtrace from its RBP; never faults on a bad chain. */
+/* Prints '#' lines: registers of the frame and the backtrace from its RBP; never faults on a bad
+ * chain. */
 void trap_frame_print(const struct trap_frame *frame);
 
 /* Writes code to the debug-exit port, then says that the machine may be switched off, and halts. */

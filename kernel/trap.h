@@ -17,18 +17,21 @@ typedef void (*trap_handler)(struct trap_frame *frame);
 /* Loads GDT, TSS and IDT of the boot processor; #DF, NMI and #MC use IST stacks. */
 void trap_init(void);
 
-/* Installs a handler for a vector (NULL: the default, which reports and fails the experiment or panics).
- * The handler writes EOI itself where one is due. Returns the handler that was there. */
+/* Installs a handler for a vector (NULL: the default, which reports and fails the experiment or
+ * panics). The handler writes EOI itself where one is due. Returns the handler that was there. */
 trap_handler trap_set_handler(unsigned vector, trap_handler handler);
 
 /*
- * Runs fn(arg) on the experiment stack (guard page below it). Returns true when fn returned, false when
- * an unexpected exception, trap_abort() or the watchdog ended it; the report has then been printed as
- * '#' comment lines and *why holds one line ("#PF at 0x0: instruction fetch from 0x0"). Not reentrant.
+ * Runs fn(arg) on the experiment stack (guard page below it). Returns true when fn returned, false
+ * when an unexpected exception, trap_abort() or the watchdog ended it; the report has then been
+ * printed as
+ * '#' comment lines and *why holds one line ("#PF at 0x0: instruction fetch from 0x0"). Not
+ * reentrant.
  */
 bool trap_guarded(void (*fn)(void *), void *arg, const char **why);
 
-/* Ends the guarded run from inside it or from an interrupt handler; prints the frame when not NULL. */
+/* Ends the guarded run from inside it or from an interrupt handler; prints the frame when not NULL.
+ */
 _Noreturn void trap_abort(const char *why, const struct trap_frame *frame);
 
 static inline void irq_enable(void)

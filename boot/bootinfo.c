@@ -1,0 +1,218 @@
+/* Parser of the Multiboot2 boot information. It trusts nothing: every size is checked before it is
+ * used. */
+#include "boot/bootinfo.h"
+
+#include "boot/multiboot2.h"
+#include "kernel/string.h"
+
+#define FIXED_PART          8 /* total_size, reserved */
+#define TAG_HEADER          8 /* type, size */
+#define TAG_ALIGN           8
+#define MMAP_ENTRIES        8 /* offset of the first entry in the tag's body */
+#define MMAP_ENTRY_MIN      24
+#define FRAMEBUFFER_COMMON  24 /* body up to and with the reserved field */
+#define FRAMEBUFFER_RGB_END 30
+#define RSDP_V1             20
+#define RSDP_LENGTH         20 /* offset of the length in an RSDP of ACPI 2.0 */
+
+/* Byte-wise copies: the information is packed, and not all of it is aligned. */
+static uint32_t read32(const uint8_t *p)
+{
+    uint32_t value;
+    memcpy(&value, p, sizeof(value));
+    return value;
+}
+
+static uint64_t read64(const uint8_t *p)
+{
+    uint64_t value;
+    memcpy(&value, p, sizeof(value));
+    return value;
+}
+
+static void error(struct bootinfo *out, const char *message)
+{
+    if (out->n_errors < BOOTINFO_MAX_ERRORS)
+        out->errors[out->n_errors] = message;
+    out->n_errors++;
+}
+
+static void read_cmdline(struct bootinfo *out, const uint8_t *body, size_t size)
+{
+    const uint8_t *end = size > 0 ? memchr(body, 0, size) : NULL;
+    if (!end) {
+        error(out, "the command line has no NUL inside its tag; taken as empty");
+        return;
+    }
+    size_t length = (size_t)(end - body);
+    if (length >= sizeof(out->cmdline)) {
+        error(out, "the command line is longer than 1023 bytes; taken as empty");
+        return;
+    }
+    memcpy(out->cmdline, body, length + 1);
+}
+
+static void read_memory_map(struct bootinfo *out, const uint8_t *body, size_t size)
+{
+    if (size < MMAP_ENTRIES) {
+        error(out, "the memory map's tag is too short for its header; ignored");
+        return;
+    }
+    size_t entry_size = read32(body);
+    if (entry_size == 0) {
+        error(out, "the memory map's entry_size is 0; ignored");
+        return;
+    }
+    if (entry_size < MMAP_ENTRY_MIN) {
+        error(out, "the memory map's entry_size is below 24; ignored");
+        return;
+    }
+    size_t left = size - MMAP_ENTRIES;
+    const uint8_t *entry = body + MMAP_ENTRIES;
+    for (; left >= entry_size; left -= entry_size, entry += entry_size) {
+        if (out->n_memory == BOOTINFO_MAX_MEMORY) {
+            error(out, "the memory map has more than 128 entries; the rest is ignored");
+            return;
+        }
+        out->memory[out->n_memory++] =
+            (struct memory_range){read64(entry), read64(entry + 8), read32(entry + 16)};
+    }
+    if (left != 0)
+        error(out, "the memory map's last entry is cut off; ignored");
+}
+
+static void read_framebuffer(struct bootinfo *out, const uint8_t *body, size_t size)
+{
+    struct boot_framebuffer fb = {.present = true};
+    if (size < FRAMEBUFFER_COMMON - 1) {
+        error(out, "the framebuffer's tag is too short; ignored");
+        return;
+    }
+    fb.address = read64(body);
+    fb.pitch = read32(body + 8);
+    fb.width = read32(body + 12);
+    fb.height = read32(body + 16);
+    fb.bits_per_pixel = body[20];
+    fb.type = body[21];
+    if (fb.type == MB2_FRAMEBUFFER_RGB) {
+        if (size < FRAMEBUFFER_RGB_END) {
+            error(out, "the framebuffer's tag is too short for its colours; ignored");
+            return;
+        }
+        const uint8_t *colour = body + FRAMEBUFFER_COMMON;
+        fb.red.position = colour[0], fb.red.size = colour[1];
+        fb.green.position = colour[2], fb.green.size = colour[3];
+        fb.blue.position = colour[4], fb.blue.size = colour[5];
+    }
+    out->framebuffer = fb;
+}
+
+static bool checksum_ok(const uint8_t *p, size_t size)
+{
+    uint8_t sum = 0;
+    for (size_t i = 0; i < size; i++)
+        sum = (uint8_t)(sum + p[i]);
+    return sum == 0;
+}
+
+/* ACPI Specification, "Root System Description Pointer (RSDP)": 20 bytes with a checksum of their
+ * own, in 2.0 and later 36 with a second one over all. */
+static void read_rsdp(struct bootinfo *out, const uint8_t *body, size_t size, unsigned wanted)
+{
+    if (size < wanted || (wanted == BOOTINFO_RSDP && read32(body + RSDP_LENGTH) < wanted)) {
+        error(out, "the ACPI RSDP's tag is too short; ignored");
+        return;
+    }
+    if (memcmp(body, "RSD PTR ", 8) != 0 || !checksum_ok(body, RSDP_V1)) {
+        error(out, "the ACPI RSDP's signature or checksum is wrong; ignored");
+        return;
+    }
+    if (wanted == BOOTINFO_RSDP) {
+        size_t length = read32(body + RSDP_LENGTH);
+        if (length > size || !checksum_ok(body, length)) {
+            error(out, "the ACPI RSDP's extended checksum is wrong; ignored");
+            return;
+        }
+    }
+    if (wanted < out->rsdp_size)
+        return; /* the newer one was there before */
+    memcpy(out->rsdp, body, wanted);
+    out->rsdp_size = wanted;
+}
+
+static void read_rsdp_old(struct bootinfo *out, const uint8_t *body, size_t size)
+{
+    read_rsdp(out, body, size, RSDP_V1);
+}
+
+static void read_rsdp_new(struct bootinfo *out, const uint8_t *body, size_t size)
+{
+    read_rsdp(out, body, size, BOOTINFO_RSDP);
+}
+
+static void read_efi(struct bootinfo *out, const uint8_t *body, size_t size)
+{
+    (void)body, (void)size;
+    out->efi = true;
+}
+
+static const struct {
+    uint32_t type;
+    void (*read)(struct bootinfo *out, const uint8_t *body, size_t size);
+} readers[] = {
+    {MB2_TAG_CMDLINE, read_cmdline},
+    {MB2_TAG_MMAP, read_memory_map},
+    {MB2_TAG_FRAMEBUFFER, read_framebuffer},
+    {MB2_TAG_EFI32, read_efi},
+    {MB2_TAG_EFI64, read_efi},
+    {MB2_TAG_ACPI_OLD, read_rsdp_old},
+    {MB2_TAG_ACPI_NEW, read_rsdp_new},
+};
+
+/* Walks the tags of [tag, tag + left). */
+static void read_tags(struct bootinfo *out, const uint8_t *tag, size_t left)
+{
+    while (left >= TAG_HEADER) {
+        uint32_t type = read32(tag);
+        size_t size = read32(tag + 4);
+        if (size < TAG_HEADER) {
+            error(out, size == 0 ? "a tag has size 0; it and the rest are ignored"
+                                 : "a tag is smaller than its header; it and the rest are ignored");
+            return;
+        }
+        if (size > left) {
+            error(out, "a tag runs past the end; it and the rest are ignored");
+            return;
+        }
+        if (type == MB2_TAG_END)
+            return;
+        for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
+            if (readers[i].type == type)
+                readers[i].read(out, tag + TAG_HEADER, size - TAG_HEADER);
+        size_t step = (size + TAG_ALIGN - 1) & ~(size_t)(TAG_ALIGN - 1);
+        if (step > left)
+            break;
+        tag += step;
+        left -= step;
+    }
+    error(out, "the end tag is missing");
+}
+
+bool bootinfo_parse(struct bootinfo *out, const void *info, size_t limit)
+{
+    memset(out, 0, sizeof(*out));
+    if (!info || limit < FIXED_PART) {
+        error(out, "there is no boot information");
+        return false;
+    }
+    size_t total = read32(info);
+    if (total < FIXED_PART + TAG_HEADER)
+        error(out, "total_size is below 16; the whole is ignored");
+    else if (total % TAG_ALIGN != 0)
+        error(out, "total_size is not a multiple of 8; the whole is ignored");
+    else if (total > limit)
+        error(out, "total_size runs past the memory that can hold it; the whole is ignored");
+    else
+        read_tags(out, (const uint8_t *)info + FIXED_PART, total - FIXED_PART);
+    return out->n_errors == 0;
+}

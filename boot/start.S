@@ -1,0 +1,173 @@
+/*
+ * From the boot loader to kmain(): 32-bit protected mode without paging (Multiboot2 Specification,
+ * "I386 machine state") to 64-bit mode (SDM vol. 3 "Initializing IA-32e Mode").
+ */
+#include "boot/multiboot2.h"
+#include "kernel/arch.h"
+#include "kernel/percpu.h"
+
+#define PAGE_SIZE 4096
+#define TABLE_ENTRIES 512
+#define ENTRY_SIZE 8
+#define LARGE_PAGE (1 << 21)
+#define IDENTITY_GIB 4
+
+#define VGA_TEXT 0xb8000
+#define VGA_BYTES (80 * 25 * 2)
+#define VGA_ATTRIBUTE 0x07
+#define COM1 0x3f8
+#define UART_LCR 3
+#define UART_LSR 5
+#define LCR_8N1 0x03
+#define LCR_DLAB_8N1 0x83
+#define LSR_THR_EMPTY 0x20
+#define COM1_WAIT 100000
+
+    .text
+    .code32
+    .globl _start
+_start:
+    cli
+    cld
+    movl $(cpu_stacks + STACK_MAIN_TOP), %esp
+    movl $no_multiboot2, %esi
+    cmpl $MB2_BOOTLOADER_MAGIC, %eax
+    jne refuse
+    movl %ebx, %ebp /* CPUID changes EBX */
+
+    /* CPUID exists when EFLAGS.ID can be changed (SDM vol. 1 "Identifying Earlier IA-32 Processors"). */
+    movl $no_long_mode, %esi
+    pushfl
+    popl %eax
+    movl %eax, %ecx
+    xorl $RFLAGS_ID, %eax
+    pushl %eax
+    popfl
+    pushfl
+    popl %eax
+    cmpl %ecx, %eax
+    je refuse
+
+    movl $0x80000000, %eax
+    cpuid
+    cmpl $0x80000001, %eax
+    jb refuse
+    movl $0x80000001, %eax
+    cpuid
+    testl $CPUID_80000001_EDX_LM, %edx
+    jz refuse
+
+    /* The early identity map: 2 MiB pages, all rights. paging_init() gives each page its real ones. */
+    movl $(boot_pdpt + PTE_P + PTE_RW), boot_pml4
+    movl $(boot_pd + PTE_P + PTE_RW), %eax
+    xorl %ecx, %ecx
+1:  movl %eax, boot_pdpt(, %ecx, ENTRY_SIZE)
+    addl $PAGE_SIZE, %eax
+    incl %ecx
+    cmpl $IDENTITY_GIB, %ecx
+    jb 1b
+    movl $(PTE_P + PTE_RW + PTE_PS), %eax
+    xorl %ecx, %ecx
+2:  movl %eax, boot_pd(, %ecx, ENTRY_SIZE)
+    addl $LARGE_PAGE, %eax
+    incl %ecx
+    cmpl $(IDENTITY_GIB * TABLE_ENTRIES), %ecx
+    jb 2b
+
+    movl %cr4, %eax
+    orl $CR4_PAE, %eax
+    movl %eax, %cr4
+    movl $boot_pml4, %eax
+    movl %eax, %cr3
+    movl $MSR_IA32_EFER, %ecx
+    rdmsr
+    orl $EFER_LME, %eax
+    wrmsr
+    movl %cr0, %eax
+    orl $(CR0_PG | CR0_NE), %eax
+    movl %eax, %cr0
+    lgdt boot_gdtr
+    ljmp $SEG_KERNEL_CODE, $start64
+
+/* Prints the sentence at ESI on the VGA text screen and on COM1, and halts. COM1 gets a bounded wait for
+ * each byte: a port that is not there must not hang what the screen still has to show. */
+refuse:
+    movl $VGA_TEXT, %edi
+    movl $(VGA_BYTES / 4), %ecx
+    movl $(VGA_ATTRIBUTE << 24 | ' ' << 16 | VGA_ATTRIBUTE << 8 | ' '), %eax
+    rep stosl
+    movl $VGA_TEXT, %edi
+    movw $(COM1 + UART_LCR), %dx
+    movb $LCR_DLAB_8N1, %al
+    outb %al, %dx
+    movw $COM1, %dx
+    movb $1, %al /* divisor 1: 115200 baud */
+    outb %al, %dx
+    incw %dx
+    movb $0, %al
+    outb %al, %dx
+    movw $(COM1 + UART_LCR), %dx
+    movb $LCR_8N1, %al
+    outb %al, %dx
+3:  lodsb
+    testb %al, %al
+    jz 6f
+    movb $VGA_ATTRIBUTE, %ah
+    stosw
+    movb %al, %bl
+    movw $(COM1 + UART_LSR), %dx
+    movl $COM1_WAIT, %ecx
+4:  inb %dx, %al
+    testb $LSR_THR_EMPTY, %al
+    loopz 4b
+    movw $COM1, %dx
+    movb %bl, %al
+    outb %al, %dx
+    jmp 3b
+6:  hlt
+    jmp 6b
+
+    .code64
+start64:
+    movl $SEG_KERNEL_DATA, %eax
+    movl %eax, %ds
+    movl %eax, %es
+    movl %eax, %ss
+    xorl %eax, %eax
+    movl %eax, %fs
+    movl %eax, %gs
+    movl $(cpu_stacks + STACK_MAIN_TOP), %esp
+    movl %ebp, %edi /* the upper halves are undefined after the switch; writing 32 bits clears them */
+    xorl %ebp, %ebp /* the end of every backtrace */
+    call kmain
+7:  hlt
+    jmp 7b
+
+    .section .rodata
+no_multiboot2:
+    .asciz "PMU Lab must be started by a Multiboot2 boot loader such as GRUB 2 (EAX is not 36d76289h).\r\n"
+no_long_mode:
+    .asciz "PMU Lab needs a 64-bit processor: CPUID 80000001H:EDX[29] shows no long mode here.\r\n"
+
+    .balign 8
+boot_gdt:
+    .quad 0
+    .quad DESCRIPTOR_KERNEL_CODE
+    .quad DESCRIPTOR_KERNEL_DATA
+boot_gdt_end:
+boot_gdtr:
+    .short boot_gdt_end - boot_gdt - 1
+    .long boot_gdt
+
+    /* The page tables stay the kernel's own; kernel/paging.c refines them. */
+    .section .bss
+    .balign PAGE_SIZE
+    .globl boot_pml4
+boot_pml4:
+    .skip PAGE_SIZE
+boot_pdpt:
+    .skip PAGE_SIZE
+boot_pd:
+    .skip IDENTITY_GIB * PAGE_SIZE
+
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,69 @@
+/* CPUID, SDM vol. 2 "CPUID". */
+#include "kernel/cpuid.h"
+
+#include "kernel/string.h"
+
+#define EXTENDED      0x80000000u
+#define HYPERVISOR    0x40000000u
+#define BRAND_FIRST   0x80000002u
+#define BRAND_LAST    0x80000004u
+#define REGISTER_TEXT 16 /* bytes of text in the four registers */
+
+static struct cpuid_regs execute(uint32_t leaf, uint32_t subleaf)
+{
+    struct cpuid_regs r;
+    __asm__ volatile("cpuid"
+                     : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx)
+                     : "a"(leaf), "c"(subleaf)
+                     : "memory");
+    return r;
+}
+
+struct cpuid_regs cpuid(uint32_t leaf, uint32_t subleaf)
+{
+    /* The start of the leaf's range tells the highest leaf of it. Hypervisors have a range of their
+     * own. */
+    uint32_t range = leaf >= EXTENDED ? EXTENDED : leaf >= HYPERVISOR ? HYPERVISOR : 0;
+    struct cpuid_regs top = execute(range, 0);
+    /* A range that does not exist repeats the highest basic leaf: its "maximum" lies outside. */
+    if (top.eax < range || (range != EXTENDED && top.eax >= EXTENDED) || leaf > top.eax)
+        return (struct cpuid_regs){0};
+    return execute(leaf, subleaf);
+}
+
+/* SDM vol. 2 "CPUID", "INPUT EAX = 01H: Returns Model, Family, Stepping Information". */
+static void decode_signature(struct cpu_ident *ident, uint32_t eax)
+{
+    uint32_t family = eax >> 8 & 0xf, model = eax >> 4 & 0xf;
+    if (family == 6 || family == 15)
+        model |= (eax >> 16 & 0xf) << 4;
+    if (family == 15)
+        family += eax >> 20 & 0xff;
+    ident->family = family;
+    ident->model = model;
+    ident->stepping = eax & 0xf;
+}
+
+void cpu_identify(struct cpu_ident *ident)
+{
+    memset(ident, 0, sizeof(*ident));
+    struct cpuid_regs r = cpuid(0, 0);
+    memcpy(ident->vendor + 0, &r.ebx, 4);
+    memcpy(ident->vendor + 4, &r.edx, 4);
+    memcpy(ident->vendor + 8, &r.ecx, 4);
+    decode_signature(ident, cpuid(1, 0).eax);
+
+    char text[sizeof(ident->brand)] = "";
+    for (uint32_t leaf = BRAND_FIRST; leaf <= BRAND_LAST; leaf++) {
+        r = cpuid(leaf, 0);
+        memcpy(text + (leaf - BRAND_FIRST) * REGISTER_TEXT, &r, REGISTER_TEXT);
+    }
+    /* Intel pads on the left, AMD on the right. */
+    const char *first = text;
+    while (*first == ' ')
+        first++;
+    size_t length = strlen(first);
+    while (length > 0 && first[length - 1] == ' ')
+        length--;
+    memcpy(ident->brand, first, length);
+}

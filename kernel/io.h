@@ -1,0 +1,19 @@
+/* I/O ports. */
+#ifndef PMULAB_IO_H
+#define PMULAB_IO_H
+
+#include <stdint.h>
+
+static inline uint8_t inb(uint16_t port)
+{
+    uint8_t value;
+    __asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+    return value;
+}
+
+static inline void outb(uint16_t port, uint8_t value)
+{
+    __asm__ volatile("outb %0, %1" ::"a"(value), "Nd"(port) : "memory");
+}
+
+#endif

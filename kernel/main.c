@@ -1,0 +1,88 @@
+/* The order in which things start. Nothing else in the kernel knows it. */
+#include "boot/bootinfo.h"
+#include "boot/multiboot2.h"
+#include "experiments/runner.h"
+#include "kernel/arch.h"
+#include "kernel/cmdline.h"
+#include "kernel/console.h"
+#include "kernel/paging.h"
+#include "kernel/panic.h"
+#include "kernel/pic.h"
+#include "kernel/printf.h"
+#include "kernel/time.h"
+#include "kernel/trap.h"
+#include "lapic/lapic.h"
+#include "pmu/pmu.h"
+
+#define COM1      0x3f8
+#define COM1_BAUD 115200
+/* The boot information of a loader is some KiB; what claims more than this is broken. */
+#define BOOTINFO_LIMIT (1 << 20)
+
+static struct bootinfo bootinfo;
+static struct cmdline cmdline;
+
+/* A VGA text screen is there when the loader says so, or when it says nothing and is a BIOS one. */
+static bool has_vga_text(void)
+{
+    if (bootinfo.framebuffer.present)
+        return bootinfo.framebuffer.type == MB2_FRAMEBUFFER_EGA_TEXT;
+    return !bootinfo.efi;
+}
+
+/* Replaces the early serial console by what the command line wants. The port that was asked for and
+ * does not answer is returned for a note; 0 when all is well. */
+static uint16_t start_console(struct console_sink *early)
+{
+    struct console_sink *serial = early, *debug = debugcon_init();
+    bool as_early = cmdline.serial_port == COM1 && cmdline.serial_baud == COM1_BAUD;
+
+    if (early && !(as_early && cmdline.console_serial))
+        console_remove(early);
+    if (cmdline.console_serial && !as_early)
+        serial = serial_init(cmdline.serial_port, cmdline.serial_baud);
+    if (cmdline.console_serial && serial)
+        console_add(serial);
+    if (cmdline.console_vga && has_vga_text())
+        console_add(vga_init());
+    if (debug)
+        console_add(debug);
+    return cmdline.console_serial && !serial ? cmdline.serial_port : 0;
+}
+
+/* Comments that must not stand before the first line of TAP, which is its version. */
+static void print_notes(uint16_t missing_port, const char *lapic_missing)
+{
+    unsigned shown =
+        bootinfo.n_errors < BOOTINFO_MAX_ERRORS ? bootinfo.n_errors : BOOTINFO_MAX_ERRORS;
+
+    for (unsigned i = 0; i < shown; i++)
+        kprintf("# boot information: %s\n", bootinfo.errors[i]);
+    if (missing_port)
+        kprintf("# no serial port answers at 0x%x\n", missing_port);
+    if (lapic_missing)
+        kprintf("# local APIC: %s\n", lapic_missing);
+}
+
+_Noreturn void kmain(const void *info)
+{
+    struct console_sink *early = serial_init(COM1, COM1_BAUD);
+    const char *lapic_missing = NULL;
+
+    if (early)
+        console_add(early);
+    bootinfo_parse(&bootinfo, info, BOOTINFO_LIMIT);
+    cmdline_parse(&cmdline, bootinfo.cmdline);
+    uint16_t missing_port = start_console(early);
+    trap_init();
+    paging_init();
+    pic_disable();
+    time_init();
+    if (lapic_init(cmdline.apic, &lapic_missing))
+        lapic_missing = NULL;
+    pmu_init();
+
+    uint8_t code = experiments_run(&cmdline);
+    print_notes(missing_port, lapic_missing);
+    machine_exit(code);
+}

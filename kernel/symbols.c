@@ -1,0 +1,32 @@
+/* The symbol table that scripts/mksyms.py makes of the linked kernel's functions. */
+#include <stddef.h>
+
+#include "kernel/panic.h"
+#include "kernel/string.h"
+
+extern const uint32_t symbol_count;
+extern const uint32_t symbol_addresses[]; /* ascending */
+extern const char symbol_names[];         /* one after the other, in the same order */
+extern const uint8_t text_start[], text_end[];
+
+const char *symbol_name(uint64_t address, uint64_t *offset)
+{
+    uint32_t low = 0, high = symbol_count;
+
+    if (address < (uint64_t)text_start || address >= (uint64_t)text_end)
+        return NULL;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (symbol_addresses[middle] <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    const char *name = symbol_names;
+    for (uint32_t i = 0; i + 1 < low; i++)
+        name += strlen(name) + 1;
+    *offset = address - symbol_addresses[low - 1];
+    return name;
+}

@@ -1,0 +1,147 @@
+/* The IDT, the dispatch of traps, and guarded runs. */
+#include "kernel/trap.h"
+
+#include <stddef.h>
+
+#include "kernel/arch.h"
+#include "kernel/panic.h"
+#include "kernel/percpu.h"
+#include "kernel/printf.h"
+#include "kernel/trap_names.h"
+
+#define VECTORS                256
+#define STUB_SIZE              16
+#define GATE_INTERRUPT_PRESENT 0x8e00 /* 64-bit interrupt gate, DPL 0, present */
+
+/* trap_entry.S has these as numbers. */
+_Static_assert(offsetof(struct trap_frame, error_code) == 128, "FRAME_ERROR");
+_Static_assert(offsetof(struct trap_frame, rip) == 136, "FRAME_RIP");
+_Static_assert(offsetof(struct trap_frame, rsp) == 160, "FRAME_RSP");
+
+/* 64-bit gate, SDM vol. 3 "64-Bit Mode IDT". */
+struct gate {
+    uint16_t offset_low, selector;
+    uint16_t attributes; /* IST in bits 2:0 */
+    uint16_t offset_middle;
+    uint32_t offset_high, reserved;
+};
+
+extern const uint8_t trap_stubs[];
+extern const uint32_t ex_table_start[], ex_table_end[];
+bool guard_enter(void (*fn)(void *), void *arg);
+_Noreturn void guard_resume(void);
+
+static struct gate idt[VECTORS] __attribute__((aligned(16)));
+static trap_handler handlers[VECTORS];
+
+static unsigned ist_of(unsigned vector)
+{
+    switch (vector) {
+    case VEC_DF:
+        return IST_DF;
+    case VEC_NMI:
+        return IST_NMI;
+    case VEC_MC:
+        return IST_MC;
+    default:
+        return 0;
+    }
+}
+
+static void load_idt(void)
+{
+    struct {
+        uint16_t limit;
+        uint64_t base;
+    } __attribute__((packed)) idtr = {sizeof(idt) - 1, (uint64_t)idt};
+    __asm__ volatile("lidt %0" ::"m"(idtr) : "memory");
+}
+
+void trap_init(void)
+{
+    for (unsigned vector = 0; vector < VECTORS; vector++) {
+        uint64_t stub = (uint64_t)trap_stubs + vector * STUB_SIZE;
+        idt[vector] = (struct gate){
+            .offset_low = (uint16_t)stub,
+            .selector = SEG_KERNEL_CODE,
+            .attributes = (uint16_t)(GATE_INTERRUPT_PRESENT | ist_of(vector)),
+            .offset_middle = (uint16_t)(stub >> 16),
+            .offset_high = (uint32_t)(stub >> 32),
+        };
+    }
+    percpu_init(0);
+    load_idt();
+}
+
+trap_handler trap_set_handler(unsigned vector, trap_handler handler)
+{
+    trap_handler before = handlers[vector];
+    __atomic_store_n(&handlers[vector], handler, __ATOMIC_SEQ_CST);
+    return before;
+}
+
+/* Only faults can be fixed up: #DB, NMI, #MC, #DF and interrupts say nothing about the instruction.
+ */
+static bool fix_up(struct trap_frame *frame)
+{
+    if (frame->vector != VEC_GP && frame->vector != VEC_UD && frame->vector != VEC_PF)
+        return false;
+    for (const uint32_t *entry = ex_table_start; entry < ex_table_end; entry += 2) {
+        if (entry[0] == frame->rip) {
+            frame->rip = entry[1];
+            return true;
+        }
+    }
+    return false;
+}
+
+static void unexpected(const struct trap_frame *frame)
+{
+    char what[112], why[sizeof(this_cpu()->why)];
+
+    trap_describe(frame, what, sizeof(what));
+    ksnprintf(why, sizeof(why), "%s at 0x%llx: %s", trap_mnemonic(frame->vector),
+              (unsigned long long)frame->rip, what);
+    trap_abort(why, frame);
+}
+
+void trap_dispatch(struct trap_frame *frame)
+{
+    if (fix_up(frame))
+        return;
+    trap_handler handler = handlers[frame->vector];
+    if (handler)
+        handler(frame);
+    else
+        unexpected(frame);
+}
+
+bool trap_guarded(void (*fn)(void *), void *arg, const char **why)
+{
+    struct percpu *cpu = this_cpu();
+    if (cpu->guard_rsp)
+        panic("trap_guarded: called inside a guarded run");
+    if (guard_enter(fn, arg))
+        return true;
+    *why = cpu->why;
+    return false;
+}
+
+_Noreturn void trap_abort(const char *why, const struct trap_frame *frame)
+{
+    struct percpu *cpu = this_cpu();
+
+    irq_disable();
+    if (!cpu->guard_rsp) {
+        if (frame)
+            panic_frame(frame, why);
+        panic("%s", why);
+    }
+    if (why != cpu->why)
+        ksnprintf(cpu->why, sizeof(cpu->why), "%s", why);
+    if (frame) {
+        kprintf("# %s\n", cpu->why);
+        trap_frame_print(frame);
+    }
+    guard_resume();
+}
