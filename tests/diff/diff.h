@@ -136,7 +136,7 @@ struct form {
 extern struct form forms[];
 extern unsigned n_forms;
 extern const char *const family_names[FAM_COUNT];
-extern const char *const feature_names[F_COUNT];
+const char *feature_name(enum feature f);
 /* Expands the table; must be called first. */
 void forms_init(void);
 int form_find(const char *name);
