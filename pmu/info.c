@@ -151,7 +151,8 @@ static void find_fixed(void)
         return;
     }
     info.fixed_mask = mask;
-    info.n_fixed = (unsigned)__builtin_popcount(mask);
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
+        info.n_fixed++;
     info.fixed_width = usable_width(width, "fixed");
 }
 
