@@ -74,7 +74,7 @@ test: ## every test (ONLY=word: those with it in their name); the last line is "
 	@$(MAKE) --no-print-directory all unit
 	@$(PYTHON) tests/run.py $(ONLY)
 
-lint: ## check the format (clang-format), and look for mistakes (cppcheck, clang-tidy)
+lint: ## check the format (clang-format), and look for mistakes (cppcheck, clang-tidy, shellcheck)
 	@scripts/setup lint
 	@scripts/lint
 

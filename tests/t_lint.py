@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The sources have the format of .clang-format, and cppcheck and clang-tidy find nothing."""
+"""The sources have the format of .clang-format, and cppcheck, clang-tidy and shellcheck find nothing."""
 
 import re
 
@@ -12,7 +12,7 @@ if version and version[1] == "14":
     ok(checked.status == 0, "clang-format", checked)
 else:
     harness.skip("clang-format", "another version than 14 breaks lines elsewhere")
-for what in ("cppcheck", "tidy"):
+for what in ("cppcheck", "tidy", "shell"):
     checked = run("scripts/lint", what, seconds=300)
     ok(checked.status == 0, what, checked)
 
