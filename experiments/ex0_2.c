@@ -15,7 +15,7 @@ static void run(void)
     check(false);
 }
 
-static const char *const checks[] = {"a jump to address 0 comes back", NULL};
+static const char *const checks[] = {"a jump to address 0", NULL};
 
 const struct experiment ex0_2 = {
     .id = "0-2",

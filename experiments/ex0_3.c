@@ -18,7 +18,7 @@ static void run(void)
     check(false);
 }
 
-static const char *const checks[] = {"a stack without end is there", NULL};
+static const char *const checks[] = {"a recursion without end", NULL};
 
 const struct experiment ex0_3 = {
     .id = "0-3",

@@ -14,7 +14,7 @@ static void run(void)
     check(false);
 }
 
-static const char *const checks[] = {"an endless loop ends", NULL};
+static const char *const checks[] = {"an endless loop", NULL};
 
 const struct experiment ex0_4 = {
     .id = "0-4",

@@ -101,6 +101,10 @@ static void check_one_past(const struct pmu_info *info)
 {
     uint64_t value = 0;
     unsigned past = info->n_general;
+    if (past == PMU_MAX_GENERAL) {
+        check_skip("there is no MSR past 32 general counters: CPUID.0AH:EAX[15:8] >= 32");
+        return;
+    }
     bool counter_faults = !rdmsr_safe(pmu_counter_msr(past), &value);
     bool select_faults = !rdmsr_safe(pmu_select_msr(past), &value);
     value_str("rdmsr_counter", "%XH %s", (unsigned)pmu_counter_msr(past),

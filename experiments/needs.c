@@ -1,6 +1,5 @@
 /* What an experiment needs, and who says that it is not there. */
 #include "experiments/experiment.h"
-#include "kernel/cpuid.h"
 #include "kernel/printf.h"
 #include "lapic/lapic.h"
 #include "pmu/pmu.h"
@@ -46,14 +45,16 @@ static const char *no_general_3(void)
 
 static const char *no_lapic(void)
 {
-    if (lapic_present())
-        return NULL;
-    return cpuid(1, 0).edx & CPUID_1_EDX_APIC ? "the local APIC could not be enabled"
-                                              : "no local APIC: CPUID.1:EDX[9] = 0";
+    if (!lapic_present())
+        return lapic_why_absent();
+    return lapic_has_timer() ? NULL
+                             : "the local APIC timer does not count (current count register)";
 }
 
 static const char *no_pmi(void)
 {
+    if (!lapic_present())
+        return lapic_why_absent();
     return lapic_has_pmi() ? NULL : "no LVT perfmon entry: local APIC version register[23:16] < 4";
 }
 

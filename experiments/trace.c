@@ -18,7 +18,8 @@ static void print_place(uint64_t rip)
     uint64_t offset = 0;
     const char *symbol = symbol_name(rip, &offset);
     if (symbol != NULL)
-        kprintf("#   %s+0x%llx  ", symbol, (unsigned long long)offset);
+        kprintf("#   0x%llx %s+0x%llx  ", (unsigned long long)rip, symbol,
+                (unsigned long long)offset);
     else
         kprintf("#   0x%llx  ", (unsigned long long)rip);
 }

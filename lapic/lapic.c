@@ -21,6 +21,7 @@
 
 static struct {
     bool present, x2apic;
+    const char *why_absent;
     unsigned max_lvt;
     volatile uint8_t *page; /* xAPIC only */
     uint32_t lvt_perfmon;   /* what lapic_pmi_setup() wrote */
@@ -171,7 +172,12 @@ static void set_up_vectors(void)
     lvt_write(APIC_LVT_ERROR, LAPIC_VECTOR_ERROR);
 }
 
-bool lapic_init(enum apic_choice choice, const char **why)
+const char *lapic_why_absent(void)
+{
+    return lapic.why_absent;
+}
+
+static bool init(enum apic_choice choice, const char **why)
 {
     struct cpuid_regs features = cpuid(1, 0);
     bool has_x2apic = features.ecx & CPUID_1_ECX_X2APIC;
@@ -197,6 +203,13 @@ bool lapic_init(enum apic_choice choice, const char **why)
     lapic_timer_init();
     *why = NULL;
     return true;
+}
+
+bool lapic_init(enum apic_choice choice, const char **why)
+{
+    bool ok = init(choice, why);
+    lapic.why_absent = *why;
+    return ok;
 }
 
 void lapic_pmi_setup(enum pmi_mode mode)

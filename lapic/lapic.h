@@ -24,6 +24,10 @@
 bool lapic_init(enum apic_choice choice, const char **why);
 bool lapic_present(void);
 bool lapic_is_x2apic(void);
+/* Why lapic_init() failed, naming the CPUID or MSR bit; NULL when it did not. */
+const char *lapic_why_absent(void);
+/* The timer counts; without it there is neither watchdog nor alarm. */
+bool lapic_has_timer(void);
 uint32_t lapic_id(void);
 uint32_t lapic_read(uint32_t reg); /* reg: an APIC_* offset */
 void lapic_write(uint32_t reg, uint32_t value);

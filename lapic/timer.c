@@ -7,6 +7,7 @@
  * be more exact than needed.
  */
 #include "kernel/arch.h"
+#include "kernel/printf.h"
 #include "kernel/time.h"
 #include "kernel/trap.h"
 #include "lapic/lapic.h"
@@ -17,12 +18,14 @@
 #define DIVIDE_BY_16   0x3 /* SDM vol. 3 "Divide Configuration Register" */
 #define CALIBRATION_US 10000
 #define COUNT_MAX      0xffffffffu
+#define WHY_SIZE       80
 #define NO_DEADLINE    0
 
 static struct {
     uint64_t tsc_ticks, timer_ticks; /* how far each went during calibration; 0: no timer */
     uint64_t watchdog_at, alarm_at;  /* TSC values, NO_DEADLINE when off */
     uint64_t paused_rest;            /* what the watchdog had left when it was paused */
+    uint32_t watchdog_ms;
     void (*alarm_fn)(void);
 } timer;
 
@@ -50,6 +53,14 @@ static bool timer_take(uint64_t *deadline)
     return true;
 }
 
+static _Noreturn void watchdog_expired(const struct trap_frame *frame)
+{
+    char why[WHY_SIZE];
+    ksnprintf(why, sizeof(why), "watchdog: the experiment took longer than %u ms",
+              (unsigned)timer.watchdog_ms);
+    trap_abort(why, frame); /* copies the text */
+}
+
 static void timer_interrupt(struct trap_frame *frame)
 {
     bool alarm = timer_take(&timer.alarm_at);
@@ -60,7 +71,7 @@ static void timer_interrupt(struct trap_frame *frame)
     if (alarm && timer.alarm_fn != NULL)
         timer.alarm_fn();
     if (watchdog)
-        trap_abort("watchdog: the experiment took longer than it may (watchdog=MS)", frame);
+        watchdog_expired(frame);
 }
 
 void lapic_timer_init(void)
@@ -78,7 +89,7 @@ void lapic_timer_init(void)
     lapic_write(APIC_LVT_TIMER, LAPIC_VECTOR_TIMER);
 }
 
-static bool timer_works(void)
+bool lapic_has_timer(void)
 {
     return lapic_present() && timer.timer_ticks != 0 && timer.tsc_ticks != 0;
 }
@@ -108,14 +119,15 @@ static void watchdog_set(uint64_t at)
 void lapic_watchdog_start(uint32_t milliseconds)
 {
     timer.paused_rest = 0;
-    if (timer_works())
+    timer.watchdog_ms = milliseconds;
+    if (lapic_has_timer())
         watchdog_set(rdtsc() + tsc_ticks_us((uint64_t)milliseconds * 1000));
 }
 
 void lapic_watchdog_stop(void)
 {
     timer.paused_rest = 0;
-    if (timer_works())
+    if (lapic_has_timer())
         watchdog_set(NO_DEADLINE);
 }
 
@@ -138,7 +150,7 @@ void lapic_watchdog_resume(void)
 
 void lapic_alarm(uint32_t microseconds, void (*fn)(void))
 {
-    if (!timer_works())
+    if (!lapic_has_timer())
         return;
     uint64_t rflags = irq_save();
     timer.alarm_fn = fn;

@@ -201,7 +201,7 @@ void pmu_status_reset(uint64_t bits)
 static void counters_reset(const struct pmu_info *info)
 {
     if (info->global_ctrl)
-        wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+        wrmsr_safe(MSR_IA32_PERF_GLOBAL_CTRL, 0);
     for (unsigned n = 0; n < info->n_general; n++) {
         wrmsr_safe(pmu_select_msr(n), 0);
         wrmsr_safe(pmu_counter_msr(n), 0);
@@ -226,7 +226,9 @@ void pmu_reset(void)
     wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
     /* Only the bits that are set: those the processor has, whatever its model adds to its version.
      * After the counters are off, so that none comes back. */
-    pmu_status_reset(info->global_ctrl ? pmu_status() : 0);
+    uint64_t status;
+    if (info->global_ctrl && rdmsr_safe(MSR_IA32_PERF_GLOBAL_STATUS, &status))
+        wrmsr_safe(MSR_IA32_PERF_GLOBAL_OVF_CTRL, status & pmu_status_all());
     lapic_drain();
     lapic_pmi_setup(pmi_mode);
 }

@@ -48,7 +48,12 @@ static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
     pmi.status = pmu_status();
     if (dispatch.handler != NULL && pmi.status != 0) {
         dispatch.count++;
+        /* The watchdog's priority class is higher: a handler that hangs must not hang the machine.
+         * Not in an NMI, whose IST stack the next NMI would take over after the first IRET. */
+        if (frame->vector != VEC_NMI)
+            irq_enable();
         dispatch.handler(&pmi);
+        irq_disable();
     } else {
         dispatch.unexpected++;
         kprintf("# unexpected PMI: status 0x%llx, %s\n", (unsigned long long)pmi.status,
