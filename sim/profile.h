@@ -95,8 +95,9 @@ struct profile {
         unsigned lbr_depth; /* 0: none */
         unsigned lbr_format;
         bool lbr_select, lbr_info, lbr_core2_addresses;
-        bool metrics;  /* PERF_METRICS */
-        unsigned skid; /* core cycles from overflow to the PMI at the LVT */
+        bool metrics;         /* PERF_METRICS */
+        unsigned offcore_rsp; /* number of MSR_OFFCORE_RSP_x */
+        unsigned skid;        /* core cycles from overflow to the PMI at the LVT */
     } pmu;
 
     unsigned n_events;

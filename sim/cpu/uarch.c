@@ -1,0 +1,281 @@
+/*
+ * The timing model: what memory accesses and branches cost, and which events they make. It is
+ * deterministic and plausible, not cycle-accurate.
+ *
+ * Caches are set-associative with true LRU, on physical lines, without prefetch. A load that hits
+ * L1D costs nothing beyond its instruction's slot; one that goes further stalls the core for what
+ * its level is slower than L1D. A store allocates its line like a load but never stalls: a store
+ * buffer of unlimited depth hides it. A page walk costs one L2 latency (without an L2, one L1D
+ * latency) for each level of the paging structures.
+ *
+ * Branches: two-bit saturating counters indexed by the address for conditional ones, the last
+ * target for indirect ones, a stack of call sites for returns. Direct jumps and calls are always
+ * predicted; far transfers are not predicted at all, their cost is in the instruction's latency.
+ */
+#include "sim/cpu/uarch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RETURN_STACK     16
+#define TARGET_BITS      9
+#define TARGETS          (1U << TARGET_BITS)
+#define PAGE_WALK_LEVELS 5
+/* A misaligned access touches two lines, perhaps of two pages. */
+#define LINES_PER_ACCESS 2
+#define MAX_INSN_BYTES   15
+
+enum { WEAKLY_NOT_TAKEN = 1, WEAKLY_TAKEN = 2, STRONGLY_TAKEN = 3 };
+
+/* tag[set * ways + i] holds line + 1, the most recently used way first; 0: empty. */
+struct cache {
+    uint64_t *tag;
+    uint32_t ways, set_mask;
+};
+
+struct model {
+    struct cache l1d, l2, llc;
+    unsigned walk_level_cycles;
+    uint8_t *taken; /* two-bit counters */
+    uint64_t taken_mask;
+    struct {
+        uint64_t rip, target;
+    } indirect[TARGETS];
+    uint64_t call_site[RETURN_STACK];
+    unsigned call_depth; /* counts on, the stack wraps */
+};
+
+static void cache_init(struct cache *c, const struct profile_cache *p)
+{
+    if (p->size == 0)
+        return;
+    uint32_t sets = p->size / (p->ways * p->line);
+    c->ways = p->ways;
+    c->set_mask = sets - 1;
+    c->tag = calloc((size_t)sets * c->ways, sizeof *c->tag);
+    if (!c->tag)
+        abort();
+}
+
+static void cache_clear(struct cache *c)
+{
+    if (c->tag)
+        memset(c->tag, 0, ((size_t)c->set_mask + 1) * c->ways * sizeof *c->tag);
+}
+
+/* Looks line (physical >> shift, plus 1) up and makes it the most recently used way of its set,
+ * which evicts the least recently used one when it was absent. Returns whether it was there. */
+static bool cache_touch(struct cache *c, uint64_t line)
+{
+    uint64_t *set = c->tag + ((line - 1) & c->set_mask) * c->ways;
+    uint32_t i = 0;
+    while (i < c->ways - 1 && set[i] != line)
+        i++;
+    bool hit = set[i] == line;
+    memmove(set + 1, set, i * sizeof *set);
+    set[0] = line;
+    return hit;
+}
+
+struct uarch *uarch_new(const struct profile *p)
+{
+    struct uarch *u = calloc(1, sizeof *u);
+    struct model *m = calloc(1, sizeof *m);
+    if (!u || !m)
+        abort();
+    u->profile = p;
+    u->model = m;
+    cache_init(&m->l1d, &p->uarch.l1d);
+    cache_init(&m->l2, &p->uarch.l2);
+    cache_init(&m->llc, &p->uarch.llc);
+    u->l1_set_mask = m->l1d.set_mask;
+    u->line_shift = __builtin_ctz(p->uarch.l1d.line);
+    u->l1_mru = calloc((size_t)u->l1_set_mask + 1, sizeof *u->l1_mru);
+    m->taken_mask = (1ULL << p->uarch.predictor_bits) - 1;
+    m->taken = malloc(m->taken_mask + 1);
+    if (!u->l1_mru || !m->taken)
+        abort();
+
+    m->walk_level_cycles = p->uarch.l2.size ? p->uarch.l2.latency : p->uarch.l1d.latency;
+    uint64_t worst = p->uarch.memory_latency + PAGE_WALK_LEVELS * m->walk_level_cycles;
+    if (worst < p->uarch.lat_io)
+        worst = p->uarch.lat_io;
+    u->max_access_slots = LINES_PER_ACCESS * worst * p->uarch.retire_width;
+    u->max_branch_slots = (uint64_t)p->uarch.mispredict_penalty * p->uarch.retire_width;
+    uarch_reset(u);
+    return u;
+}
+
+void uarch_free(struct uarch *u)
+{
+    if (!u)
+        return;
+    struct model *m = u->model;
+    free(m->l1d.tag);
+    free(m->l2.tag);
+    free(m->llc.tag);
+    free(m->taken);
+    free(m);
+    free(u->l1_mru);
+    free(u);
+}
+
+void uarch_reset(struct uarch *u)
+{
+    struct model *m = u->model;
+    cache_clear(&m->l1d);
+    cache_clear(&m->l2);
+    cache_clear(&m->llc);
+    memset(u->l1_mru, 0, ((size_t)u->l1_set_mask + 1) * sizeof *u->l1_mru);
+    memset(m->taken, WEAKLY_NOT_TAKEN, m->taken_mask + 1);
+    memset(m->indirect, 0, sizeof m->indirect);
+    memset(m->call_site, 0, sizeof m->call_site);
+    m->call_depth = 0;
+}
+
+enum level { LEVEL_L1 = 1, LEVEL_L2, LEVEL_LLC, LEVEL_MEMORY };
+
+/* Finds the level that holds the line and brings it into all levels above. The last level there is
+ * (LLC, else L2) makes the architectural LLC events, by loads and stores alike (SDM vol. 3
+ * "Pre-defined Architectural Performance Events": "each request ... that references a cache line
+ * in the last level cache"). */
+static enum level fetch_line(struct cpu *cpu, uint64_t line)
+{
+    struct uarch *u = cpu->uarch;
+    struct model *m = u->model;
+    bool in_l1 = cache_touch(&m->l1d, line);
+    u->l1_mru[(line - 1) & u->l1_set_mask] = line;
+    if (in_l1)
+        return LEVEL_L1;
+    bool l2_is_last = !m->llc.tag;
+    if (m->l2.tag) {
+        bool in_l2 = cache_touch(&m->l2, line);
+        if (l2_is_last) {
+            cpu_event(cpu, EV_LLC_REF, 1);
+            cpu_event(cpu, in_l2 ? EV_LLC_HIT : EV_LLC_MISS, 1);
+        }
+        if (in_l2)
+            return LEVEL_L2;
+    }
+    if (!l2_is_last) {
+        bool in_llc = cache_touch(&m->llc, line);
+        cpu_event(cpu, EV_LLC_REF, 1);
+        cpu_event(cpu, in_llc ? EV_LLC_HIT : EV_LLC_MISS, 1);
+        if (in_llc)
+            return LEVEL_LLC;
+    }
+    return LEVEL_MEMORY;
+}
+
+static unsigned level_latency(const struct profile *p, enum level level)
+{
+    switch (level) {
+    case LEVEL_L1:
+        return p->uarch.l1d.latency;
+    case LEVEL_L2:
+        return p->uarch.l2.latency;
+    case LEVEL_LLC:
+        return p->uarch.llc.latency;
+    default:
+        return p->uarch.memory_latency;
+    }
+}
+
+void uarch_load_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
+{
+    const struct profile *p = cpu->uarch->profile;
+    enum level level = fetch_line(cpu, (physical >> cpu->uarch->line_shift) + 1);
+    unsigned latency = level_latency(p, level);
+    cpu->last_load.linear = linear;
+    cpu->last_load.level = level;
+    cpu->last_load.latency = latency;
+    if (level == LEVEL_L1) {
+        cpu_event(cpu, EV_L1_HIT, 1);
+        return;
+    }
+    cpu_event(cpu, EV_L1_MISS, 1);
+    if (p->uarch.l2.size)
+        cpu_event(cpu, level == LEVEL_L2 ? EV_L2_HIT : EV_L2_MISS, 1);
+    cpu_spend_cycles(cpu, latency - p->uarch.l1d.latency);
+}
+
+void uarch_store_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
+{
+    (void)linear;
+    fetch_line(cpu, (physical >> cpu->uarch->line_shift) + 1);
+}
+
+void uarch_device_access(struct cpu *cpu)
+{
+    cpu_spend_cycles(cpu, cpu->profile->uarch.lat_io);
+}
+
+void uarch_tlb_miss(struct cpu *cpu, unsigned levels)
+{
+    const struct model *m = cpu->uarch->model;
+    cpu->last_load.dtlb_miss = true;
+    cpu_spend_cycles(cpu, (uint64_t)levels * m->walk_level_cycles);
+}
+
+static bool predict_conditional(struct model *m, uint64_t rip, bool taken)
+{
+    uint8_t *counter = &m->taken[rip & m->taken_mask];
+    bool predicted = *counter >= WEAKLY_TAKEN;
+    if (taken && *counter < STRONGLY_TAKEN)
+        ++*counter;
+    else if (!taken && *counter > 0)
+        --*counter;
+    return predicted == taken;
+}
+
+static bool predict_indirect(struct model *m, uint64_t rip, uint64_t target)
+{
+    unsigned i = (rip ^ (rip >> TARGET_BITS)) & (TARGETS - 1);
+    bool right = m->indirect[i].rip == rip && m->indirect[i].target == target;
+    m->indirect[i].rip = rip;
+    m->indirect[i].target = target;
+    return right;
+}
+
+/* The stack keeps the call's own address: a return to right behind it, at most one instruction's
+ * length away, is the predicted one. */
+static bool predict_return(struct model *m, uint64_t target)
+{
+    if (m->call_depth == 0)
+        return false;
+    uint64_t site = m->call_site[--m->call_depth % RETURN_STACK];
+    return target - site - 1 < MAX_INSN_BYTES;
+}
+
+bool uarch_branch(struct cpu *cpu, enum branch_kind kind, uint64_t rip, uint64_t target, bool taken)
+{
+    struct model *m = cpu->uarch->model;
+    bool right = true;
+    switch (kind) {
+    case BR_JCC:
+        right = predict_conditional(m, rip, taken);
+        break;
+    case BR_JMP_IND:
+        right = predict_indirect(m, rip, target);
+        break;
+    case BR_CALL_IND:
+        right = predict_indirect(m, rip, target);
+        /* fall through */
+    case BR_CALL_REL:
+        m->call_site[m->call_depth++ % RETURN_STACK] = rip;
+        break;
+    case BR_RET:
+        right = predict_return(m, target);
+        break;
+    case BR_JMP_REL:
+    case BR_FAR:
+    case BR_INTERRUPT:
+    case BR_EXCEPTION:
+        break;
+    }
+    if (right)
+        return false;
+    cpu_event(cpu, EV_MISPREDICT, 1);
+    cpu_spend_cycles(cpu, cpu->profile->uarch.mispredict_penalty);
+    return true;
+}

@@ -1,0 +1,327 @@
+/*
+ * The counters. They are lazy: the processor only adds to its totals, and a counter's value is
+ * derived from them when someone looks (counters_sync). The exceptions are counters that count
+ * cycles by a condition (E, INV, CMASK): those are followed instruction by instruction, in careful
+ * mode.
+ */
+#include "sim/pmu/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "sim/trace.h"
+
+void pmu_note(struct pmu *pmu, const char *format, ...)
+{
+    if (!(trace_on & TRACE_PMI))
+        return;
+    char text[128];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    trace_pmi(pmu->cpu, text);
+}
+
+/* ---- Sources: totals over the enabled rings, in the counter's unit ---- */
+
+static uint64_t ring_total(const struct pmu *pmu, const struct counter *c, enum cpu_event e)
+{
+    const struct cpu *cpu = pmu->cpu;
+    return (c->os ? cpu->total[0][e] : 0) + (c->usr ? cpu->total[1][e] : 0);
+}
+
+static uint64_t clock_hz(const struct profile *p, enum event_unit unit)
+{
+    return unit == UNIT_TSC_CYCLE ? p->tsc_hz : p->ref_hz;
+}
+
+uint64_t counter_source(const struct pmu *pmu, const struct counter *c)
+{
+    const struct profile *p = pmu->profile;
+    if (c->event == EV_NONE)
+        return 0;
+    uint64_t total = ring_total(pmu, c, c->event);
+    switch (c->unit) {
+    case UNIT_EVENT:
+        return total;
+    case UNIT_CORE_CYCLE:
+        return total / p->uarch.retire_width;
+    default:
+        return slots_to_hz(p, total, clock_hz(p, c->unit));
+    }
+}
+
+/* The least time in slots in which the source can grow by n. Clocks: exact as long as the enabled
+ * rings run. Others: every slot may make EVENTS_PER_SLOT. */
+static uint64_t slots_until(const struct pmu *pmu, const struct counter *c, uint64_t n)
+{
+    const struct profile *p = pmu->profile;
+    if (c->event != EV_SLOTS)
+        return n / EVENTS_PER_SLOT + (n % EVENTS_PER_SLOT != 0);
+    uint64_t total = ring_total(pmu, c, EV_SLOTS);
+    switch (c->unit) {
+    case UNIT_EVENT:
+        return n;
+    case UNIT_CORE_CYCLE:
+        return (counter_source(pmu, c) + n) * p->uarch.retire_width - total;
+    default:
+        return hz_to_slots(p, counter_source(pmu, c) + n, clock_hz(p, c->unit)) - total;
+    }
+}
+
+/* ---- Counting cycles by a condition ---- */
+
+/* SDM vol. 3 "Architectural Performance Monitoring Version 1", fields E, INV and CMASK: with CMASK
+ * not 0 the counter takes one count in each cycle in which the event happened at least CMASK times
+ * (INV: fewer times; INV means nothing while CMASK is 0). E counts only the cycles in which the
+ * condition becomes true; with CMASK 0 the condition is that the event happened at all. */
+static bool condition_holds(const struct counter *c, uint64_t events)
+{
+    uint64_t threshold = c->cmask ? c->cmask : 1;
+    bool invert = c->invert && c->cmask;
+    return (events >= threshold) != invert;
+}
+
+/* n cycles in a row with the same number of events; returns what the counter counts for them. A
+ * cycle outside the enabled rings deasserts the condition. */
+static uint64_t count_cycles(struct counter *c, uint64_t n, uint64_t events, bool enabled)
+{
+    if (n == 0)
+        return 0;
+    bool holds = enabled && condition_holds(c, events);
+    bool rises = holds && !c->asserted;
+    c->asserted = holds;
+    return c->edge ? rises : holds ? n : 0;
+}
+
+/* A clock makes the same number of events in each unhalted cycle: one, but slots as many as the
+ * core is wide. (The slower clocks are given one as well: their condition is a level.) */
+static uint64_t events_of_cycle(const struct pmu *pmu, const struct counter *c, uint64_t counted)
+{
+    if (c->event != EV_SLOTS)
+        return counted;
+    return c->unit == UNIT_EVENT ? pmu->profile->uarch.retire_width : 1;
+}
+
+static uint64_t close_cycle(struct pmu *pmu, struct counter *c)
+{
+    uint64_t n = count_cycles(c, 1, events_of_cycle(pmu, c, c->in_cycle), c->cycle_enabled);
+    c->in_cycle = 0;
+    c->cycle_enabled = false;
+    return n;
+}
+
+/* The events since the last sync belong to the cycle of the last slot before now: the instruction
+ * retires there. Cycles passed without a retirement have no events. */
+static uint64_t follow_cycles(struct pmu *pmu, struct counter *c, uint64_t events)
+{
+    const struct cpu *cpu = pmu->cpu;
+    unsigned width = pmu->profile->uarch.retire_width;
+    uint64_t slots = ring_total(pmu, c, EV_SLOTS);
+    uint64_t ran = slots - c->slots;
+    uint64_t cycle = (cpu->now ? cpu->now - 1 : 0) / width;
+    uint64_t counted = 0;
+
+    if (cycle != c->cycle) {
+        counted += close_cycle(pmu, c);
+        uint64_t between = cycle - c->cycle - 1;
+        uint64_t idle = ran / width < between ? ran / width : between;
+        counted += count_cycles(c, idle, events_of_cycle(pmu, c, 0), true);
+        counted += count_cycles(c, between - idle, 0, false);
+        c->cycle = cycle;
+    }
+    c->in_cycle += events;
+    c->cycle_enabled |= ran != 0;
+    c->slots = slots;
+    return counted;
+}
+
+/* ---- Overflow and PMI ---- */
+
+void pmi_request(struct pmu *pmu, const char *why)
+{
+    const struct cpu *cpu = pmu->cpu;
+    uint64_t due = cpu->now + (uint64_t)pmu->profile->pmu.skid * pmu->profile->uarch.retire_width;
+    if (due < pmu->pmi_due) /* one request serves every cause that comes before it is raised */
+        pmu->pmi_due = due;
+    pmu_note(pmu, "%s", why);
+    cpu_reschedule(pmu->cpu);
+}
+
+/* SDM vol. 3 "Architectural Performance Monitoring Version 2": a carry out of the counter sets its
+ * bit of IA32_PERF_GLOBAL_STATUS; INT (general) or PMI (fixed) sends it to the local APIC. */
+static void overflowed(struct pmu *pmu, unsigned status_bit, const struct counter *c,
+                       const char *name, unsigned index)
+{
+    if (pmu->profile->pmu.version >= 2)
+        pmu->global_status |= ARCH_BIT(status_bit);
+    if (c->interrupt) {
+        char why[48];
+        snprintf(why, sizeof why, "overflow %s%u", name, index);
+        pmi_request(pmu, why);
+    }
+}
+
+/* Returns whether the counter carried out of its width. */
+static bool counter_sync(struct pmu *pmu, struct counter *c, unsigned width)
+{
+    if (!c->counting)
+        return false;
+    uint64_t source = counter_source(pmu, c);
+    uint64_t n = source - c->source;
+    c->source = source;
+    if (c->by_cycle)
+        n = follow_cycles(pmu, c, n);
+    uint64_t room = bits(width) - c->value;
+    c->value = (c->value + n) & bits(width);
+    return n > room;
+}
+
+void counters_sync(struct pmu *pmu)
+{
+    const struct profile *p = pmu->profile;
+    for (unsigned i = 0; i < general_count(p); i++)
+        if (counter_sync(pmu, &pmu->general[i], p->pmu.general_width))
+            overflowed(pmu, i, &pmu->general[i], "IA32_PMC", i);
+    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++)
+        if (fixed_exists(p, i) && counter_sync(pmu, &pmu->fixed[i], p->pmu.fixed_width))
+            overflowed(pmu, GLOBAL_FIXED_SHIFT + i, &pmu->fixed[i], "IA32_FIXED_CTR", i);
+}
+
+static uint64_t deadline_of(const struct pmu *pmu, const struct counter *c, unsigned width)
+{
+    if (!c->counting || c->event == EV_NONE || c->by_cycle || !(c->os || c->usr))
+        return NEVER;
+    uint64_t left = bits(width) - c->value + 1; /* 0: the whole 64 bits */
+    uint64_t done = counter_source(pmu, c) - c->source;
+    if (left != 0 && done >= left)
+        return pmu->cpu->now;
+    uint64_t slots = slots_until(pmu, c, left - done);
+    return slots > NEVER - pmu->cpu->now ? NEVER : pmu->cpu->now + slots;
+}
+
+uint64_t counters_deadline(const struct pmu *pmu)
+{
+    const struct profile *p = pmu->profile;
+    uint64_t first = NEVER;
+    for (unsigned i = 0; i < general_count(p); i++) {
+        uint64_t d = deadline_of(pmu, &pmu->general[i], p->pmu.general_width);
+        first = d < first ? d : first;
+    }
+    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++) {
+        uint64_t d =
+            fixed_exists(p, i) ? deadline_of(pmu, &pmu->fixed[i], p->pmu.fixed_width) : NEVER;
+        first = d < first ? d : first;
+    }
+    return first;
+}
+
+/* ---- Configuration ---- */
+
+/* The profile's list says what the machine can count. CPUID.0AH:EBX only says which architectural
+ * events are announced: processors that do not announce one may well count it. */
+static const struct profile_event *find_event(const struct profile *p, unsigned counter,
+                                              uint64_t perfevtsel)
+{
+    unsigned event = perfevtsel & PERFEVTSEL_EVENT;
+    unsigned umask = (perfevtsel & PERFEVTSEL_UMASK) >> PERFEVTSEL_UMASK_SHIFT;
+    for (unsigned i = 0; i < p->n_events; i++) {
+        const struct profile_event *e = &p->events[i];
+        if (e->event == event && e->umask == umask &&
+            (e->counters == 0 || (e->counters >> counter & 1)))
+            return e;
+    }
+    return NULL;
+}
+
+/* SDM vol. 3 "Architectural Performance Monitoring Version 2" (AND of the enables; version 1 has no
+ * global control) and "Version 4" (CTR_FRZ stops all counters). */
+static bool globally_enabled(const struct pmu *pmu, unsigned bit)
+{
+    unsigned version = pmu->profile->pmu.version;
+    if (version < 2)
+        return true;
+    if (version >= 4 && (pmu->global_status & GLOBAL_STATUS_CTR_FRZ))
+        return false;
+    return pmu->global_ctrl & ARCH_BIT(bit);
+}
+
+/* Starts counting anew from here, or stops: what a condition had in its unfinished cycle counts. */
+static void counter_start(struct pmu *pmu, struct counter *c, const struct counter *config,
+                          unsigned width)
+{
+    bool same = c->counting && config->counting && c->event == config->event &&
+                c->unit == config->unit && c->os == config->os && c->usr == config->usr &&
+                c->edge == config->edge && c->invert == config->invert && c->cmask == config->cmask;
+    if (same) {
+        c->interrupt = config->interrupt;
+        return;
+    }
+    if (c->counting && c->by_cycle)
+        c->value = (c->value + close_cycle(pmu, c)) & bits(width);
+    uint64_t value = c->value;
+    *c = *config;
+    c->value = value;
+    c->source = counter_source(pmu, c);
+    c->slots = ring_total(pmu, c, EV_SLOTS);
+    c->cycle = pmu->cpu->now / pmu->profile->uarch.retire_width;
+}
+
+static void configure_general(struct pmu *pmu, unsigned i)
+{
+    uint64_t sel = pmu->perfevtsel[i];
+    const struct profile_event *e = find_event(pmu->profile, i, sel);
+    struct counter config = {
+        .counting = (sel & PERFEVTSEL_EN) && globally_enabled(pmu, i),
+        .event = e ? e->what : EV_NONE,
+        .unit = e ? e->unit : UNIT_EVENT,
+        .os = sel & PERFEVTSEL_OS,
+        .usr = sel & PERFEVTSEL_USR,
+        .interrupt = sel & PERFEVTSEL_INT,
+        .edge = sel & PERFEVTSEL_E,
+        .invert = sel & PERFEVTSEL_INV,
+        .cmask = (sel & PERFEVTSEL_CMASK) >> PERFEVTSEL_CMASK_SHIFT,
+    };
+    config.by_cycle = (config.edge || config.cmask) && config.event != EV_NONE;
+    counter_start(pmu, &pmu->general[i], &config, pmu->profile->pmu.general_width);
+}
+
+/* SDM vol. 3 "Association of Fixed-Function Performance Counters with Architectural Performance
+ * Events"; counter 3 from Ice Lake on. A counter past these counts nothing. */
+static const struct {
+    enum cpu_event event;
+    enum event_unit unit;
+} fixed_events[] = {
+    {EV_INSN, UNIT_EVENT},       /* INST_RETIRED.ANY */
+    {EV_SLOTS, UNIT_CORE_CYCLE}, /* CPU_CLK_UNHALTED.THREAD */
+    {EV_SLOTS, UNIT_TSC_CYCLE},  /* CPU_CLK_UNHALTED.REF_TSC */
+    {EV_SLOTS, UNIT_EVENT},      /* TOPDOWN.SLOTS */
+};
+
+static void configure_fixed(struct pmu *pmu, unsigned i)
+{
+    unsigned field = pmu->fixed_ctr_ctrl >> (FIXED_CTR_CTRL_BITS * i);
+    bool known = i < sizeof fixed_events / sizeof *fixed_events;
+    struct counter config = {
+        .counting = (field & (FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR)) &&
+                    globally_enabled(pmu, GLOBAL_FIXED_SHIFT + i),
+        .event = known ? fixed_events[i].event : EV_NONE,
+        .unit = known ? fixed_events[i].unit : UNIT_EVENT,
+        .os = field & FIXED_CTR_CTRL_OS,
+        .usr = field & FIXED_CTR_CTRL_USR,
+        .interrupt = field & FIXED_CTR_CTRL_PMI,
+    };
+    counter_start(pmu, &pmu->fixed[i], &config, pmu->profile->pmu.fixed_width);
+}
+
+void counters_configure(struct pmu *pmu)
+{
+    for (unsigned i = 0; i < general_count(pmu->profile); i++)
+        configure_general(pmu, i);
+    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++)
+        if (fixed_exists(pmu->profile, i))
+            configure_fixed(pmu, i);
+    pmu_attend(pmu);
+    cpu_reschedule(pmu->cpu);
+}

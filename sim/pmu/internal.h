@@ -1,0 +1,111 @@
+/* Inside sim/pmu: the state of one PMU and what its files offer each other. */
+#ifndef PMUSIM_PMU_INTERNAL_H
+#define PMUSIM_PMU_INTERNAL_H
+
+#include "sim/pmu/pmu.h"
+
+/* The old MSR addresses leave room for eight general counters (186H-18DH, C1H-C8H). */
+#define PMU_MAX_GENERAL 8
+#define PMU_MAX_LBR     32
+#define NEVER           UINT64_MAX
+
+/* One counter, general or fixed. Its value is `value` plus what its source made since the last
+ * sync, when `source` was read. */
+struct counter {
+    uint64_t value;  /* within the counter's width */
+    uint64_t source; /* the source's running count at the last sync */
+    bool counting;   /* the condition to count held at the last sync */
+    /* What it counts and where. */
+    enum cpu_event event;
+    enum event_unit unit;
+    bool os, usr;
+    bool interrupt; /* overflow asks for a PMI */
+    /* Counting of cycles by a condition (E, INV, CMASK): "Performance Event Select Registers". */
+    bool by_cycle, edge, invert;
+    unsigned cmask;
+    uint64_t slots;     /* unhalted slots of the enabled rings at the last sync */
+    uint64_t cycle;     /* index of the core cycle being filled */
+    uint64_t in_cycle;  /* events in it so far */
+    bool cycle_enabled; /* some slot of it ran in an enabled ring */
+    bool asserted;      /* the condition in the cycle before, for E */
+};
+
+struct lbr_entry {
+    uint64_t from, to, info;
+};
+
+struct pmu {
+    struct cpu *cpu;
+    const struct profile *profile;
+
+    struct counter general[PMU_MAX_GENERAL];
+    struct counter fixed[PROFILE_MAX_FIXED];
+    uint64_t perfevtsel[PMU_MAX_GENERAL];
+    uint64_t fixed_ctr_ctrl, global_ctrl, global_status;
+    uint64_t misc_enable, debugctl;
+    uint64_t offcore_rsp[2];
+    uint64_t pmi_due; /* value of cpu->now at which the PMI reaches the local APIC; NEVER: none */
+    bool careful;     /* ATTN_CAREFUL is ours */
+    uint64_t last_update; /* cpu->now at the last pmu_update */
+
+    uint64_t metrics_base[EV_COUNT]; /* totals of all rings when PERF_METRICS was last written */
+
+    /* Last branch records. */
+    struct lbr_entry lbr[PMU_MAX_LBR];
+    uint64_t lbr_tos, lbr_select;
+    uint64_t last_from, last_to; /* last branch, for the last exception record */
+    uint64_t ler_from, ler_to;
+    uint64_t lbr_cycle; /* core cycle of the last record, for the cycle count of LBR_INFO */
+
+    /* Debug store. */
+    uint64_t ds_area, pebs_enable, pebs_ld_lat, pebs_data_cfg;
+    uint32_t pebs_armed; /* counters that overflowed and wait for their next event */
+    uint64_t pebs_seen[PMU_MAX_GENERAL]; /* the armed counter's source when it was armed */
+};
+
+static inline uint64_t bits(unsigned n)
+{
+    return n >= 64 ? UINT64_MAX : (1ULL << n) - 1;
+}
+
+/* ---- facilities.c: what this profile has ---- */
+
+bool has_cpuid_bit(const struct profile *p, uint32_t leaf, unsigned reg, unsigned bit);
+unsigned general_count(const struct profile *p);
+bool fixed_exists(const struct profile *p, unsigned i);
+uint64_t global_ctrl_mask(const struct profile *p);  /* bits that GLOBAL_CTRL has */
+uint64_t global_reset_mask(const struct profile *p); /* bits that OVF_CTRL or STATUS_RESET has */
+uint64_t global_set_mask(const struct profile *p);   /* bits that STATUS_SET has */
+uint64_t perfevtsel_mask(const struct profile *p);
+uint64_t fixed_ctr_ctrl_mask(const struct profile *p);
+uint64_t debugctl_mask(const struct profile *p);
+bool has_ds(const struct profile *p);
+uint64_t pebs_enable_mask(const struct profile *p);
+
+/* ---- counters.c ---- */
+
+void counters_sync(struct pmu *pmu);      /* brings values up to date, finds overflows */
+void counters_configure(struct pmu *pmu); /* after any change of a control register; sync first */
+uint64_t counters_deadline(const struct pmu *pmu);
+/* PERF_METRICS, SDM vol. 3 "Performance Metrics". */
+uint64_t metrics_read(const struct pmu *pmu);
+void metrics_restart(struct pmu *pmu);
+uint64_t counter_source(const struct pmu *pmu, const struct counter *c);
+/* Careful mode and branch reports, as far as the PMU needs them: after any change. */
+void pmu_attend(struct pmu *pmu);
+/* Asks for a PMI (after the profile's skid). */
+void pmi_request(struct pmu *pmu, const char *why);
+void pmu_note(struct pmu *pmu, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- lbr.c, bts.c, pebs.c ---- */
+
+void lbr_reset(struct pmu *pmu);
+void lbr_record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
+                unsigned cpl_from, bool mispredicted);
+/* Recording is on and not frozen. */
+bool lbr_enabled(const struct pmu *pmu);
+/* The address in a FROM register, without the flags that some formats keep in its upper bits. */
+uint64_t lbr_from_address(const struct profile *p, uint64_t from);
+uint64_t lbr_select_mask(const struct profile *p);
+
+#endif

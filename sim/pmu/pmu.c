@@ -1,0 +1,146 @@
+/* The PMU as the processor sees it: creation, reset, the periodic update, PMI and freeze, branches.
+ */
+#include "sim/pmu/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/dev/dev.h"
+#include "sim/trace.h"
+
+struct pmu *pmu_new(struct cpu *cpu)
+{
+    struct pmu *pmu = calloc(1, sizeof *pmu);
+    if (!pmu)
+        abort();
+    pmu->cpu = cpu;
+    pmu->profile = cpu->profile;
+    pmu_reset(pmu, false);
+    return pmu;
+}
+
+void pmu_free(struct pmu *pmu)
+{
+    free(pmu);
+}
+
+/* SDM vol. 3 "Processor State After Reset" (table of states following power-up, RESET, INIT):
+ * performance counters, event selects and the other MSRs are 0 after power-up, but
+ * IA32_PERF_GLOBAL_CTRL has the general counters' bits set; INIT leaves all of them alone. */
+void pmu_reset(struct pmu *pmu, bool init)
+{
+    if (init)
+        return;
+    struct cpu *cpu = pmu->cpu;
+    const struct profile *p = pmu->profile;
+    memset(pmu, 0, sizeof *pmu);
+    pmu->cpu = cpu;
+    pmu->profile = p;
+    pmu->pmi_due = NEVER;
+    pmu->misc_enable = p->pmu.misc_enable;
+    if (p->pmu.version >= 2)
+        pmu->global_ctrl = bits(general_count(p));
+    lbr_reset(pmu);
+    metrics_restart(pmu);
+    counters_configure(pmu);
+}
+
+/* ---- Careful mode, branches ---- */
+
+static bool needs_every_instruction(const struct pmu *pmu)
+{
+    for (unsigned i = 0; i < general_count(pmu->profile); i++)
+        if (pmu->general[i].counting && pmu->general[i].by_cycle)
+            return true;
+    return pmu->pebs_armed != 0;
+}
+
+static bool needs_branches(const struct pmu *pmu)
+{
+    return pmu->profile->pmu.lbr_depth && lbr_enabled(pmu);
+}
+
+void pmu_attend(struct pmu *pmu)
+{
+    struct cpu *cpu = pmu->cpu;
+    bool careful = needs_every_instruction(pmu);
+    if (careful)
+        cpu_attend(cpu, ATTN_CAREFUL);
+    else if (pmu->careful && !trace_on) /* tracing wants it as well */
+        cpu->attention &= ~(uint32_t)ATTN_CAREFUL;
+    pmu->careful = careful;
+    cpu->want_branches = needs_branches(pmu) || (trace_on & TRACE_BRANCH);
+}
+
+void pmu_branch(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
+                unsigned cpl_from, bool mispredicted)
+{
+    if (pmu->profile->pmu.lbr_depth && lbr_enabled(pmu))
+        lbr_record(pmu, kind, from, to, cpl_from, mispredicted);
+}
+
+/* SDM vol. 3 "Single-Stepping on Branches" (BTF) and "Last Branch, Interrupt, and Exception
+ * Recording" (LBR): the processor clears both when it generates a debug exception. */
+void pmu_debug_exception(struct pmu *pmu)
+{
+    pmu->debugctl &= ~(DEBUGCTL_LBR | DEBUGCTL_BTF);
+    pmu_attend(pmu);
+}
+
+bool pmu_btf(const struct pmu *pmu)
+{
+    return pmu->debugctl & DEBUGCTL_BTF;
+}
+
+uint64_t pmu_debugctl(const struct pmu *pmu)
+{
+    return pmu->debugctl;
+}
+
+/* ---- PMI and freeze ---- */
+
+/* SDM vol. 3 "Freezing LBR and Performance Counters on PMI". Legacy (versions 2 and 3): the
+ * processor clears every enable of IA32_PERF_GLOBAL_CTRL, and DEBUGCTL.LBR. Streamlined (version 4
+ * on): it sets CTR_FRZ and LBR_FRZ instead, and the enables stay. */
+static void freeze(struct pmu *pmu)
+{
+    bool streamlined = pmu->profile->pmu.version >= 4;
+    if (pmu->debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI) {
+        if (streamlined)
+            pmu->global_status |= GLOBAL_STATUS_CTR_FRZ;
+        else
+            pmu->global_ctrl = 0;
+    }
+    if (pmu->debugctl & DEBUGCTL_FREEZE_LBRS_ON_PMI) {
+        if (streamlined)
+            pmu->global_status |= GLOBAL_STATUS_LBR_FRZ;
+        else
+            pmu->debugctl &= ~DEBUGCTL_LBR;
+    }
+    counters_configure(pmu);
+}
+
+/* The request has passed the skid: counters freeze at the moment it is raised, whether or not the
+ * local APIC lets it through. */
+static void raise_pmi(struct pmu *pmu)
+{
+    pmu->pmi_due = NEVER;
+    freeze(pmu);
+    pmu_note(pmu, "PMI to the local APIC");
+    lapic_pmi(pmu->cpu->lapic);
+}
+
+void pmu_update(struct pmu *pmu)
+{
+    counters_sync(pmu);
+    if (pmu->cpu->now >= pmu->pmi_due)
+        raise_pmi(pmu);
+    pmu->cpu->last_load.dtlb_miss = false;
+    pmu->last_update = pmu->cpu->now;
+}
+
+uint64_t pmu_deadline(const struct pmu *pmu)
+{
+    uint64_t counters = counters_deadline(pmu);
+    return counters < pmu->pmi_due ? counters : pmu->pmi_due;
+}

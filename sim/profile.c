@@ -1,0 +1,683 @@
+/*
+ * Reads and checks profiles: lines of "key = value", '#' begins a comment. Scalar keys stand in one
+ * table (fields); CPUID leaves and events are lists with their own small grammar:
+ *
+ *   cpuid.LEAF[.SUBLEAF] = EAX EBX ECX EDX       without SUBLEAF the leaf does not look at ECX
+ *   event.SELECT.UMASK = NAME SOURCE [pebs] [latency] [counters=BITMAP]
+ *   cache.LEVEL = SIZE WAYS LINE LATENCY         SIZE 0: absent
+ */
+#include "sim/profile.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/arch.h"
+#include "sim/profiles/embedded.h"
+
+#define MAX_FILE_BYTES (1 << 20)
+#define MAX_LINE       512
+#define MAX_WORDS      16
+#define KEY_LENGTH     48
+
+/* ---- The scalar keys ---- */
+
+enum field_type { FIELD_STRING, FIELD_UNSIGNED, FIELD_U32, FIELD_U64, FIELD_BOOL, FIELD_CACHE };
+
+struct field {
+    const char *key;
+    enum field_type type;
+    size_t offset, size;
+    uint64_t min, max;
+};
+
+#define AT(member) offsetof(struct profile, member), sizeof(((struct profile *)0)->member)
+#define TEXT(key, m)                                                                               \
+    {                                                                                              \
+        key, FIELD_STRING, AT(m), 0, 0                                                             \
+    }
+#define UINT(key, m, lo, hi)                                                                       \
+    {                                                                                              \
+        key, FIELD_UNSIGNED, AT(m), lo, hi                                                         \
+    }
+#define U32(key, m)                                                                                \
+    {                                                                                              \
+        key, FIELD_U32, AT(m), 0, UINT32_MAX                                                       \
+    }
+#define U64(key, m, lo, hi)                                                                        \
+    {                                                                                              \
+        key, FIELD_U64, AT(m), lo, hi                                                              \
+    }
+#define FLAG(key, m)                                                                               \
+    {                                                                                              \
+        key, FIELD_BOOL, AT(m), 0, 1                                                               \
+    }
+#define CACHE(key, m)                                                                              \
+    {                                                                                              \
+        key, FIELD_CACHE, AT(m), 0, 0                                                              \
+    }
+
+#define MIN_HZ     1000000ULL
+#define MAX_HZ     100000000000ULL
+#define MAX_CYCLES 100000
+
+static const struct field fields[] = {
+    TEXT("name", name),
+    TEXT("description", description),
+    U64("clock.core_hz", core_hz, MIN_HZ, MAX_HZ),
+    U64("clock.tsc_hz", tsc_hz, MIN_HZ, MAX_HZ),
+    U64("clock.ref_hz", ref_hz, MIN_HZ, MAX_HZ),
+    U64("clock.apic_hz", apic_hz, MIN_HZ, MAX_HZ),
+    UINT("pmu.version", pmu.version, 0, 5),
+    UINT("pmu.general", pmu.general, 0, 8),
+    UINT("pmu.general_width", pmu.general_width, 32, 64),
+    UINT("pmu.fixed", pmu.fixed, 0, PROFILE_MAX_FIXED),
+    UINT("pmu.fixed_width", pmu.fixed_width, 32, 64),
+    {"pmu.fixed_bitmap", FIELD_U32, AT(pmu.fixed_bitmap), 0, (1 << PROFILE_MAX_FIXED) - 1},
+    {"pmu.events_unavailable", FIELD_U32, AT(pmu.events_unavailable), 0, UINT32_MAX},
+    UINT("pmu.events_length", pmu.events_length, 0, 32),
+    FLAG("pmu.anythread", pmu.anythread),
+    FLAG("pmu.pin_control", pmu.pin_control),
+    FLAG("pmu.full_width", pmu.full_width),
+    FLAG("pmu.has_capabilities", pmu.has_capabilities),
+    U64("pmu.capabilities", pmu.capabilities, 0, UINT64_MAX),
+    U64("pmu.misc_enable", pmu.misc_enable, 0, UINT64_MAX),
+    FLAG("pmu.bts", pmu.bts),
+    FLAG("pmu.ds64", pmu.ds64),
+    UINT("pmu.pebs_counters", pmu.pebs_counters, 0, 0xff),
+    UINT("pmu.pebs_format", pmu.pebs_format, 0, 3),
+    FLAG("pmu.pebs_load_latency", pmu.pebs_load_latency),
+    UINT("pmu.lbr_depth", pmu.lbr_depth, 0, 32),
+    UINT("pmu.lbr_format", pmu.lbr_format, 0, 5),
+    FLAG("pmu.lbr_select", pmu.lbr_select),
+    FLAG("pmu.lbr_info", pmu.lbr_info),
+    FLAG("pmu.lbr_core2_addresses", pmu.lbr_core2_addresses),
+    FLAG("pmu.metrics", pmu.metrics),
+    UINT("pmu.offcore_rsp", pmu.offcore_rsp, 0, 2),
+    UINT("pmu.skid", pmu.skid, 0, MAX_CYCLES),
+    UINT("uarch.retire_width", uarch.retire_width, 1, 16),
+    CACHE("cache.l1d", uarch.l1d),
+    CACHE("cache.l2", uarch.l2),
+    CACHE("cache.llc", uarch.llc),
+    UINT("uarch.memory_latency", uarch.memory_latency, 1, MAX_CYCLES),
+    UINT("uarch.mispredict_penalty", uarch.mispredict_penalty, 0, MAX_CYCLES),
+    UINT("uarch.predictor_bits", uarch.predictor_bits, 1, 24),
+    UINT("uarch.lat_mul", uarch.lat_mul, 1, MAX_CYCLES),
+    UINT("uarch.lat_div", uarch.lat_div, 1, MAX_CYCLES),
+    UINT("uarch.lat_io", uarch.lat_io, 1, MAX_CYCLES),
+    UINT("uarch.lat_msr", uarch.lat_msr, 1, MAX_CYCLES),
+    UINT("uarch.lat_serialize", uarch.lat_serialize, 1, MAX_CYCLES),
+};
+#define N_FIELDS (sizeof fields / sizeof *fields)
+
+/* What an event may count. */
+static const struct {
+    const char *name;
+    enum cpu_event what;
+    enum event_unit unit;
+} sources[] = {
+    {"none", EV_NONE, UNIT_EVENT},
+    {"insn", EV_INSN, UNIT_EVENT},
+    {"slots", EV_SLOTS, UNIT_EVENT},
+    {"core-cycle", EV_SLOTS, UNIT_CORE_CYCLE},
+    {"tsc-cycle", EV_SLOTS, UNIT_TSC_CYCLE},
+    {"ref-cycle", EV_SLOTS, UNIT_REF_CYCLE},
+    {"uops", EV_UOPS, UNIT_EVENT},
+    {"branch", EV_BRANCH, UNIT_EVENT},
+    {"branch-taken", EV_BRANCH_TAKEN, UNIT_EVENT},
+    {"branch-cond", EV_BRANCH_COND, UNIT_EVENT},
+    {"branch-call", EV_BRANCH_CALL, UNIT_EVENT},
+    {"branch-ret", EV_BRANCH_RET, UNIT_EVENT},
+    {"branch-far", EV_BRANCH_FAR, UNIT_EVENT},
+    {"mispredict", EV_MISPREDICT, UNIT_EVENT},
+    {"load", EV_LOAD, UNIT_EVENT},
+    {"store", EV_STORE, UNIT_EVENT},
+    {"l1-hit", EV_L1_HIT, UNIT_EVENT},
+    {"l1-miss", EV_L1_MISS, UNIT_EVENT},
+    {"l2-hit", EV_L2_HIT, UNIT_EVENT},
+    {"l2-miss", EV_L2_MISS, UNIT_EVENT},
+    {"llc-ref", EV_LLC_REF, UNIT_EVENT},
+    {"llc-hit", EV_LLC_HIT, UNIT_EVENT},
+    {"llc-miss", EV_LLC_MISS, UNIT_EVENT},
+};
+#define N_SOURCES (sizeof sources / sizeof *sources)
+
+/* ---- Reading ---- */
+
+struct reader {
+    struct profile *profile;
+    const char *file; /* for messages */
+    unsigned line;    /* 0: none (--set, whole file) */
+    bool override;    /* --set: a key may replace what the file said */
+    bool seen[N_FIELDS];
+    unsigned seen_line[N_FIELDS];
+    FILE *err;
+};
+
+__attribute__((format(printf, 3, 4))) static bool fail(struct reader *r, const char *field,
+                                                       const char *format, ...)
+{
+    va_list args;
+    if (r->line)
+        fprintf(r->err, "%s:%u: %s: ", r->file, r->line, field);
+    else
+        fprintf(r->err, "%s: %s: ", r->file, field);
+    va_start(args, format);
+    vfprintf(r->err, format, args);
+    va_end(args);
+    fputc('\n', r->err);
+    return false;
+}
+
+/* Levenshtein distance, for "did you mean". */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[KEY_LENGTH + 1];
+    size_t n = strnlen(b, KEY_LENGTH);
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (; *a; a++) {
+        unsigned diagonal = row[0]++;
+        for (size_t j = 1; j <= n; j++) {
+            unsigned best = diagonal + (*a != b[j - 1]);
+            diagonal = row[j];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+        }
+    }
+    return row[n];
+}
+
+/* A number, decimal or 0x hexadecimal, the whole word. */
+static bool parse_number(const char *word, uint64_t *value)
+{
+    if (!isdigit((unsigned char)word[0]))
+        return false;
+    char *end;
+    int base = word[0] == '0' && (word[1] == 'x' || word[1] == 'X') ? 16 : 10;
+    unsigned long long v = strtoull(word, &end, base);
+    /* strtoull answers overflow with ULLONG_MAX, which only all ones may give. */
+    if (*end || (v == UINT64_MAX && strcmp(word, "0xffffffffffffffff") != 0))
+        return false;
+    *value = v;
+    return true;
+}
+
+static unsigned split_words(char *text, char *words[MAX_WORDS])
+{
+    unsigned n = 0;
+    char *save;
+    for (char *w = strtok_r(text, " \t", &save); w; w = strtok_r(NULL, " \t", &save)) {
+        if (n < MAX_WORDS)
+            words[n] = w;
+        n++;
+    }
+    return n;
+}
+
+static bool parse_cache(struct reader *r, const char *key, char *value, struct profile_cache *c)
+{
+    char *words[MAX_WORDS];
+    uint64_t n[4];
+    if (split_words(value, words) != 4)
+        return fail(r, key, "wants four numbers: size, ways, line size, latency");
+    for (unsigned i = 0; i < 4; i++)
+        if (!parse_number(words[i], &n[i]) || n[i] > UINT32_MAX)
+            return fail(r, key, "\"%s\" is not a number of 32 bits", words[i]);
+    uint64_t size = n[0], ways = n[1], line = n[2];
+    if (size && (ways < 1 || ways > 64))
+        return fail(r, key, "ways must be 1 to 64");
+    if (size && (line < 16 || line > 256 || (line & (line - 1))))
+        return fail(r, key, "the line size must be a power of two from 16 to 256");
+    uint64_t sets = size ? size / (ways * line) : 0;
+    if (size && (sets == 0 || (sets & (sets - 1)) || sets * ways * line != size))
+        return fail(r, key, "size / (ways * line) must be a power of two");
+    if (size && n[3] > MAX_CYCLES)
+        return fail(r, key, "the latency must be at most %d", MAX_CYCLES);
+    *c = (struct profile_cache){size, ways, line, n[3]};
+    return true;
+}
+
+static bool parse_field(struct reader *r, const struct field *f, char *value)
+{
+    void *at = (char *)r->profile + f->offset;
+    uint64_t number = 0;
+    if (f->type == FIELD_STRING) {
+        if (strlen(value) >= f->size)
+            return fail(r, f->key, "longer than %zu characters", f->size - 1);
+        strcpy(at, value);
+        return true;
+    }
+    if (f->type == FIELD_CACHE)
+        return parse_cache(r, f->key, value, at);
+    if (f->type == FIELD_BOOL && strcmp(value, "yes") == 0)
+        number = 1;
+    else if (f->type == FIELD_BOOL && strcmp(value, "no") == 0)
+        number = 0;
+    else if (!parse_number(value, &number))
+        return fail(r, f->key, "\"%s\" is not %s", value,
+                    f->type == FIELD_BOOL ? "yes or no" : "a number");
+    if (number < f->min || number > f->max)
+        return fail(r, f->key, "%s is out of range: %llu to %llu", value,
+                    (unsigned long long)f->min, (unsigned long long)f->max);
+    switch (f->type) {
+    case FIELD_BOOL:
+        *(bool *)at = number;
+        break;
+    case FIELD_U64:
+        *(uint64_t *)at = number;
+        break;
+    default:
+        *(uint32_t *)at = number;
+    }
+    return true;
+}
+
+/* "LEAF" or "LEAF.SUBLEAF" behind "cpuid.". */
+static bool parse_cpuid(struct reader *r, const char *key, char *index, char *value)
+{
+    struct cpuid_leaf leaf = {.any_subleaf = true};
+    uint64_t number;
+    char *dot = strchr(index, '.');
+    if (dot) {
+        *dot++ = 0;
+        if (!parse_number(dot, &number) || number > UINT32_MAX)
+            return fail(r, key, "the sub-leaf \"%s\" is not a number of 32 bits", dot);
+        leaf.subleaf = number;
+        leaf.any_subleaf = false;
+    }
+    if (!parse_number(index, &number) || number > UINT32_MAX)
+        return fail(r, key, "the leaf \"%s\" is not a number of 32 bits", index);
+    leaf.leaf = number;
+    if (leaf.leaf == 0xa)
+        return fail(r, key, "leaf 0AH follows from the pmu fields: set those");
+    char *words[MAX_WORDS];
+    uint32_t *out[] = {&leaf.eax, &leaf.ebx, &leaf.ecx, &leaf.edx};
+    if (split_words(value, words) != 4)
+        return fail(r, key, "wants four numbers: EAX EBX ECX EDX");
+    for (unsigned i = 0; i < 4; i++) {
+        if (!parse_number(words[i], &number) || number > UINT32_MAX)
+            return fail(r, key, "\"%s\" is not a number of 32 bits", words[i]);
+        *out[i] = number;
+    }
+    struct profile *p = r->profile;
+    unsigned i = 0;
+    while (i < p->n_cpuid &&
+           (p->cpuid[i].leaf != leaf.leaf ||
+            (!leaf.any_subleaf && !p->cpuid[i].any_subleaf && p->cpuid[i].subleaf != leaf.subleaf)))
+        i++;
+    if (i < p->n_cpuid && !r->override)
+        return fail(r, key, "given twice");
+    if (i == PROFILE_MAX_CPUID)
+        return fail(r, key, "more than %d leaves", PROFILE_MAX_CPUID);
+    if (i == p->n_cpuid)
+        p->n_cpuid++;
+    p->cpuid[i] = leaf;
+    return true;
+}
+
+static bool parse_event_word(struct reader *r, const char *key, struct profile_event *e,
+                             const char *word)
+{
+    static const char counters[] = "counters=";
+    uint64_t bitmap;
+    if (strcmp(word, "pebs") == 0) {
+        e->pebs = true;
+    } else if (strcmp(word, "latency") == 0) {
+        e->load_latency = true;
+    } else if (strncmp(word, counters, sizeof counters - 1) == 0) {
+        if (!parse_number(word + sizeof counters - 1, &bitmap) || bitmap == 0 || bitmap > 0xff)
+            return fail(r, key, "\"%s\": a bitmap from 1 to 0xff", word);
+        e->counters = bitmap;
+    } else {
+        return fail(r, key, "\"%s\" is none of pebs, latency, counters=BITMAP", word);
+    }
+    return true;
+}
+
+/* "SELECT.UMASK" behind "event.". */
+static bool parse_event(struct reader *r, const char *key, char *index, char *value)
+{
+    struct profile_event e = {0};
+    uint64_t select, umask;
+    char *dot = strchr(index, '.');
+    if (!dot)
+        return fail(r, key, "wants event.SELECT.UMASK");
+    *dot++ = 0;
+    if (!parse_number(index, &select) || select > 0xff || !parse_number(dot, &umask) ||
+        umask > 0xff)
+        return fail(r, key, "select and umask must be 0 to 0xff");
+    e.event = select;
+    e.umask = umask;
+    char *words[MAX_WORDS];
+    unsigned n = split_words(value, words), s = 0;
+    if (n < 2 || n > MAX_WORDS)
+        return fail(r, key, "wants a name and what it counts");
+    if (strlen(words[0]) >= sizeof e.name)
+        return fail(r, key, "the name is longer than %zu characters", sizeof e.name - 1);
+    strcpy(e.name, words[0]);
+    while (s < N_SOURCES && strcmp(sources[s].name, words[1]) != 0)
+        s++;
+    if (s == N_SOURCES)
+        return fail(r, key, "\"%s\" is nothing that the machine counts", words[1]);
+    e.what = sources[s].what;
+    e.unit = sources[s].unit;
+    for (unsigned i = 2; i < n; i++)
+        if (!parse_event_word(r, key, &e, words[i]))
+            return false;
+    struct profile *p = r->profile;
+    unsigned i = 0;
+    while (i < p->n_events && (p->events[i].event != e.event || p->events[i].umask != e.umask))
+        i++;
+    if (i < p->n_events && !r->override)
+        return fail(r, key, "given twice");
+    if (i == PROFILE_MAX_EVENTS)
+        return fail(r, key, "more than %d events", PROFILE_MAX_EVENTS);
+    if (i == p->n_events)
+        p->n_events++;
+    p->events[i] = e;
+    return true;
+}
+
+static bool unknown_key(struct reader *r, const char *key)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < N_FIELDS; i++)
+        if (distance(key, fields[i].key) < distance(key, fields[best].key))
+            best = i;
+    return fail(r, key, "unknown key; the nearest is %s", fields[best].key);
+}
+
+static char *trim(char *s)
+{
+    while (isspace((unsigned char)*s))
+        s++;
+    char *end = s + strlen(s);
+    while (end > s && isspace((unsigned char)end[-1]))
+        *--end = 0;
+    return s;
+}
+
+/* One "key = value"; text is changed. */
+static bool assign(struct reader *r, char *text)
+{
+    char *equals = strchr(text, '=');
+    if (!equals)
+        return fail(r, trim(text), "no \"=\": wants KEY = VALUE");
+    *equals = 0;
+    char *key = trim(text), *value = trim(equals + 1);
+    char index[KEY_LENGTH];
+    if (strlen(key) >= sizeof index)
+        return fail(r, key, "unknown key");
+    if (*value == 0)
+        return fail(r, key, "no value");
+    const char *dot = strchr(key, '.');
+    strcpy(index, dot ? dot + 1 : "");
+    if (strncmp(key, "cpuid.", 6) == 0)
+        return parse_cpuid(r, key, index, value);
+    if (strncmp(key, "event.", 6) == 0)
+        return parse_event(r, key, index, value);
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        if (strcmp(key, fields[i].key) != 0)
+            continue;
+        if (r->seen[i])
+            return fail(r, key, "given twice, first in line %u", r->seen_line[i]);
+        r->seen[i] = true;
+        r->seen_line[i] = r->line;
+        return parse_field(r, &fields[i], value);
+    }
+    return unknown_key(r, key);
+}
+
+/* Keys that have no sensible value of their own when a file leaves them out. */
+static const char *const required[] = {
+    "name",
+    "description",
+    "clock.core_hz",
+    "clock.tsc_hz",
+    "clock.ref_hz",
+    "clock.apic_hz",
+    "pmu.version",
+    "pmu.misc_enable",
+    "cache.l1d",
+    "uarch.retire_width",
+    "cache.l2",
+    "cache.llc",
+    "uarch.memory_latency",
+    "uarch.mispredict_penalty",
+    "uarch.predictor_bits",
+    "uarch.lat_mul",
+    "uarch.lat_div",
+    "uarch.lat_io",
+    "uarch.lat_msr",
+    "uarch.lat_serialize",
+};
+
+static bool check_required(struct reader *r)
+{
+    bool ok = true;
+    r->line = 0;
+    for (size_t k = 0; k < sizeof required / sizeof *required; k++)
+        for (size_t i = 0; i < N_FIELDS; i++)
+            if (strcmp(fields[i].key, required[k]) == 0 && !r->seen[i])
+                ok = fail(r, required[k], "missing");
+    return ok;
+}
+
+/* The parts of IA32_PERF_CAPABILITIES that other fields say. */
+static uint64_t derived_capabilities(const struct profile *p, uint64_t *mask)
+{
+    *mask = PERF_CAP_LBR_FMT | PERF_CAP_PEBS_FMT | PERF_CAP_FW_WRITE | PERF_CAP_PERF_METRICS;
+    return p->pmu.lbr_format | (uint64_t)p->pmu.pebs_format << PERF_CAP_PEBS_FMT_SHIFT |
+           (p->pmu.full_width ? PERF_CAP_FW_WRITE : 0) |
+           (p->pmu.metrics ? PERF_CAP_PERF_METRICS : 0);
+}
+
+static bool check_capabilities(struct reader *r)
+{
+    const struct profile *p = r->profile;
+    uint64_t mask, derived = derived_capabilities(p, &mask);
+    if (!p->pmu.has_capabilities || (p->pmu.capabilities & mask) == derived)
+        return true;
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (strcmp(fields[i].key, "pmu.capabilities") == 0)
+            r->line = r->seen_line[i];
+    return fail(r, "pmu.capabilities",
+                "contradicts lbr_format, pebs_format, full_width or metrics: bits %llxH should be "
+                "%llxH",
+                (unsigned long long)mask, (unsigned long long)derived);
+}
+
+bool profile_parse(struct profile *p, const char *file, const char *text, FILE *err)
+{
+    struct reader r = {.profile = p, .file = file, .err = err};
+    memset(p, 0, sizeof *p);
+    bool ok = true;
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        char line[MAX_LINE];
+        r.line++;
+        if (length >= sizeof line) {
+            ok = fail(&r, "line", "longer than %d characters", MAX_LINE - 1);
+        } else {
+            memcpy(line, text, length);
+            line[length] = 0;
+            line[strcspn(line, "#")] = 0;
+            if (*trim(line))
+                ok &= assign(&r, line);
+        }
+        text += length + (text[length] == '\n');
+    }
+    return check_required(&r) && ok && check_capabilities(&r);
+}
+
+bool profile_set(struct profile *p, const char *assignment, FILE *err)
+{
+    struct reader r = {.profile = p, .file = "--set", .override = true, .err = err};
+    char text[MAX_LINE];
+    if (strlen(assignment) >= sizeof text)
+        return fail(&r, "assignment", "longer than %d characters", MAX_LINE - 1);
+    strcpy(text, assignment);
+    return assign(&r, text);
+}
+
+/* ---- Across fields ---- */
+
+static struct cpuid_leaf *leaf_of(struct profile *p, uint32_t leaf)
+{
+    for (unsigned i = 0; i < p->n_cpuid; i++)
+        if (p->cpuid[i].leaf == leaf && (p->cpuid[i].any_subleaf || p->cpuid[i].subleaf == 0))
+            return &p->cpuid[i];
+    return NULL;
+}
+
+static void set_bit(uint32_t *reg, uint32_t bit, bool on)
+{
+    *reg = on ? *reg | bit : *reg & ~bit;
+}
+
+/* SDM vol. 2 "CPUID", leaf 0AH; vol. 3 "Architectural Performance Monitoring", versions 1 to 5. */
+static void fill_leaf_0ah(struct profile *p)
+{
+    struct cpuid_leaf leaf = {.leaf = 0xa, .any_subleaf = true};
+    unsigned version = p->pmu.version;
+    if (version >= 1) {
+        leaf.eax =
+            version | p->pmu.general << 8 | p->pmu.general_width << 16 | p->pmu.events_length << 24;
+        leaf.ebx = p->pmu.events_unavailable;
+    }
+    if (version >= 2)
+        leaf.edx = p->pmu.fixed | p->pmu.fixed_width << 5;
+    if (version >= 3 && !p->pmu.anythread)
+        leaf.edx |= 1 << 15;
+    if (version >= 5)
+        leaf.ecx = p->pmu.fixed_bitmap;
+    struct cpuid_leaf *at = leaf_of(p, 0xa);
+    if (!at)
+        at = &p->cpuid[p->n_cpuid++];
+    *at = leaf;
+}
+
+bool profile_finish(struct profile *p, FILE *err)
+{
+    struct reader r = {.profile = p, .file = p->name, .err = err};
+    struct cpuid_leaf *leaf0 = leaf_of(p, 0), *leaf1 = leaf_of(p, 1);
+    bool ok = true;
+
+    if (!leaf0 || !leaf1)
+        return fail(&r, "cpuid", "leaves 0 and 1 are required");
+    if (p->pmu.version >= 1 && leaf0->eax < 0xa)
+        ok = fail(&r, "pmu.version", "CPUID.0:EAX must be at least 0AH to announce a PMU");
+    if (p->pmu.version >= 1 && (p->pmu.general == 0 || p->pmu.general_width == 0))
+        ok = fail(&r, "pmu.general", "a PMU has counters and a width");
+    if (p->pmu.version >= 2 && p->pmu.fixed && p->pmu.fixed_width == 0)
+        ok = fail(&r, "pmu.fixed_width", "missing");
+    if (p->pmu.version == 0 && p->pmu.pebs_counters)
+        ok = fail(&r, "pmu.pebs_counters", "PEBS needs counters, but pmu.version is 0");
+    if (p->pmu.pebs_counters >> p->pmu.general)
+        ok = fail(&r, "pmu.pebs_counters", "names a counter past pmu.general");
+    if (p->uarch.l1d.size == 0)
+        ok = fail(&r, "cache.l1d", "must not be absent");
+    if (p->uarch.llc.size && !p->uarch.l2.size)
+        ok = fail(&r, "cache.llc", "needs a cache.l2");
+    if ((p->uarch.l2.size && p->uarch.l2.line != p->uarch.l1d.line) ||
+        (p->uarch.llc.size && p->uarch.llc.line != p->uarch.l1d.line))
+        ok = fail(&r, "cache", "all levels must have the same line size");
+    if ((p->uarch.l2.size && p->uarch.l2.latency < p->uarch.l1d.latency) ||
+        (p->uarch.llc.size && p->uarch.llc.latency < p->uarch.l2.latency) ||
+        p->uarch.memory_latency < p->uarch.llc.latency ||
+        p->uarch.memory_latency < p->uarch.l2.latency ||
+        p->uarch.memory_latency < p->uarch.l1d.latency)
+        ok = fail(&r, "cache", "latencies must grow from level to level");
+    if (p->pmu.lbr_depth & (p->pmu.lbr_depth - 1))
+        ok = fail(&r, "pmu.lbr_depth", "must be a power of two");
+    if (p->pmu.lbr_core2_addresses && p->pmu.lbr_depth > 8)
+        ok = fail(&r, "pmu.lbr_depth", "at most 8 at the Core 2 addresses");
+    if (p->n_cpuid == PROFILE_MAX_CPUID && !leaf_of(p, 0xa))
+        ok = fail(&r, "cpuid", "no room for leaf 0AH");
+    if (!ok)
+        return false;
+
+    if (p->pmu.version < 2)
+        p->pmu.metrics = false;
+    uint64_t mask, derived = derived_capabilities(p, &mask);
+    p->pmu.capabilities = (p->pmu.capabilities & ~mask) | derived;
+    set_bit(&leaf1->ecx, CPUID_1_ECX_PDCM, p->pmu.has_capabilities);
+    set_bit(&leaf1->ecx, CPUID_1_ECX_DTES64, p->pmu.ds64);
+    set_bit(&leaf1->edx, CPUID_1_EDX_DS, p->pmu.bts || p->pmu.pebs_counters);
+    if (p->pmu.version == 0)
+        p->pmu.misc_enable &= ~MISC_ENABLE_PMU_AVAILABLE;
+    else
+        p->pmu.misc_enable |= MISC_ENABLE_PMU_AVAILABLE;
+    p->pmu.misc_enable &= ~(MISC_ENABLE_BTS_UNAVAILABLE | MISC_ENABLE_PEBS_UNAVAILABLE);
+    p->pmu.misc_enable |= (p->pmu.bts ? 0 : MISC_ENABLE_BTS_UNAVAILABLE) |
+                          (p->pmu.pebs_counters ? 0 : MISC_ENABLE_PEBS_UNAVAILABLE);
+    fill_leaf_0ah(p);
+    return true;
+}
+
+/* ---- Finding ---- */
+
+static bool load_file(struct profile *p, const char *path, FILE *err)
+{
+    FILE *in = fopen(path, "r");
+    if (!in) {
+        fprintf(err, "%s: cannot open the profile\n", path);
+        return false;
+    }
+    char *text = malloc(MAX_FILE_BYTES + 1);
+    if (!text)
+        abort();
+    size_t n = fread(text, 1, MAX_FILE_BYTES + 1, in);
+    bool ok = false;
+    if (ferror(in))
+        fprintf(err, "%s: cannot read the profile\n", path);
+    else if (n > MAX_FILE_BYTES)
+        fprintf(err, "%s: larger than %d bytes\n", path, MAX_FILE_BYTES);
+    else if (memchr(text, 0, n))
+        fprintf(err, "%s: not a text file\n", path);
+    else
+        ok = true;
+    if (ok) {
+        text[n] = 0;
+        ok = profile_parse(p, path, text, err);
+    }
+    free(text);
+    fclose(in);
+    return ok;
+}
+
+bool profile_load(struct profile *p, const char *name, FILE *err)
+{
+    if (strchr(name, '/'))
+        return load_file(p, name, err);
+    const char *nearest = "none";
+    unsigned least = UINT32_MAX;
+    for (unsigned i = 0; i < embedded_profiles_count; i++) {
+        const struct embedded_profile *e = &embedded_profiles[i];
+        if (strcmp(e->name, name) == 0) {
+            char file[64];
+            snprintf(file, sizeof file, "%s.profile", e->name);
+            return profile_parse(p, file, e->text, err);
+        }
+        unsigned d = distance(name, e->name);
+        if (d < least) {
+            least = d;
+            nearest = e->name;
+        }
+    }
+    fprintf(err, "unknown profile \"%s\"; the nearest is \"%s\" (--list-profiles shows all)\n",
+            name, nearest);
+    return false;
+}
+
+void profile_list(FILE *out)
+{
+    for (unsigned i = 0; i < embedded_profiles_count; i++) {
+        struct profile p;
+        if (profile_parse(&p, embedded_profiles[i].name, embedded_profiles[i].text, stderr))
+            fprintf(out, "%-16s %s\n", p.name, p.description);
+    }
+}
