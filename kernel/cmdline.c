@@ -93,8 +93,8 @@ static bool is_selector(struct piece piece)
     return second < piece.length && skip_digits(piece, second) == piece.length;
 }
 
-/* The readers: false when the value is not one they take. A value that is refused leaves cl as it
- * was in all that matters, because nothing runs after an error. */
+/* The readers: false when the value is not one that they take. A refused value changes nothing: the
+ * console that names it must be the one that works. */
 
 /* What run= has seen so far; "all" beside others still means all. */
 static bool read_run(struct cmdline *cl, struct piece value)
@@ -129,57 +129,75 @@ static bool read_selftest(struct cmdline *cl, struct piece value)
 
 static bool read_trace(struct cmdline *cl, struct piece value)
 {
-    cl->trace_msr = true;
-    return is(value, "msr");
+    bool msr = is(value, "msr");
+    cl->trace_msr |= msr;
+    return msr;
 }
 
 static bool read_pmi(struct cmdline *cl, struct piece value)
 {
-    cl->pmi = is(value, "nmi") ? PMI_NMI : PMI_FIXED;
-    return is(value, "nmi") || is(value, "fixed");
+    bool fixed = is(value, "fixed"), nmi = is(value, "nmi");
+    if (fixed || nmi)
+        cl->pmi = nmi ? PMI_NMI : PMI_FIXED;
+    return fixed || nmi;
 }
 
 static bool read_apic(struct cmdline *cl, struct piece value)
 {
-    cl->apic = is(value, "x2apic") ? APIC_X2APIC : APIC_XAPIC;
-    return is(value, "x2apic") || is(value, "xapic");
+    bool xapic = is(value, "xapic"), x2apic = is(value, "x2apic");
+    if (xapic || x2apic)
+        cl->apic = x2apic ? APIC_X2APIC : APIC_XAPIC;
+    return xapic || x2apic;
 }
 
 static bool read_console(struct cmdline *cl, struct piece value)
 {
+    bool serial = false, vga = false;
     struct piece name;
-    cl->console_serial = cl->console_vga = false;
     while (next_piece(&value, ',', &name)) {
-        if (is(name, "serial"))
-            cl->console_serial = true;
-        else if (is(name, "vga"))
-            cl->console_vga = true;
-        else
+        bool is_serial = is(name, "serial"), is_vga = is(name, "vga");
+        if (!is_serial && !is_vga)
             return false;
+        serial |= is_serial;
+        vga |= is_vga;
     }
+    cl->console_serial = serial;
+    cl->console_vga = vga;
     return true;
+}
+
+static bool is_port(struct piece piece, uint32_t *port)
+{
+    return read_u32(piece, port) && *port > 0 && *port <= UINT16_MAX + 1 - UART_REGISTERS;
+}
+
+static bool is_baud(struct piece piece, uint32_t *baud)
+{
+    return read_u32(piece, baud) && *baud > 0 && UART_CLOCK % *baud == 0 &&
+           UART_CLOCK / *baud <= UINT16_MAX;
 }
 
 static bool read_serial(struct cmdline *cl, struct piece value)
 {
-    struct piece port_text, baud_text;
-    uint32_t port = 0, baud = DEFAULT_BAUD;
-    next_piece(&value, ',', &port_text);
-    bool ok = read_u32(port_text, &port) && port > 0 && port <= UINT16_MAX + 1 - UART_REGISTERS;
-    if (next_piece(&value, ',', &baud_text))
-        ok = ok && read_u32(baud_text, &baud) && baud > 0 && UART_CLOCK % baud == 0 &&
-             UART_CLOCK / baud <= UINT16_MAX && !value.text;
+    struct piece text;
+    uint32_t port, baud = DEFAULT_BAUD;
+    next_piece(&value, ',', &text);
+    if (!is_port(text, &port))
+        return false;
+    if (next_piece(&value, ',', &text) && (!is_baud(text, &baud) || value.text))
+        return false;
     cl->serial_port = (uint16_t)port;
     cl->serial_baud = baud;
-    return ok;
+    return true;
 }
 
 static bool read_watchdog(struct cmdline *cl, struct piece value)
 {
-    uint32_t ms = 0;
-    bool ok = read_u32(value, &ms) && ms >= WATCHDOG_MIN && ms <= WATCHDOG_MAX;
+    uint32_t ms;
+    if (!read_u32(value, &ms) || ms < WATCHDOG_MIN || ms > WATCHDOG_MAX)
+        return false;
     cl->watchdog_ms = ms;
-    return ok;
+    return true;
 }
 
 static const struct {
