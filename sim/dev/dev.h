@@ -17,6 +17,7 @@ enum stop_reason {
     STOP_TRIPLE_FAULT,
     STOP_UNSUPPORTED, /* an instruction or mode that the simulator lacks; already reported */
     STOP_MAX_INSNS,
+    STOP_MAX_TIME, /* max_slots reached */
     STOP_ALL_HALTED, /* no processor can ever run again */
     STOP_BROKEN_PIPE,
 };
@@ -32,6 +33,7 @@ struct machine {
     enum stop_reason stop;
     uint8_t exit_value;
     uint64_t max_insns; /* 0: no limit */
+    uint64_t max_slots; /* 0: no limit of simulated time */
     void *devices;
 };
 

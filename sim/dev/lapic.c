@@ -1,0 +1,826 @@
+/*
+ * The local APIC of one logical processor. SDM vol. 3 "Advanced Programmable Interrupt Controller
+ * (APIC)"; section names below are of that chapter.
+ *
+ * Interrupts that this machine has no source for (LINT0/1, thermal sensor, corrected machine
+ * checks) have their LVT entries but never fire; there is no I/O APIC and no SMM. LVT CMCI is
+ * absent, as the version register says ("Local Vector Table": CMCI only with machine-check
+ * support).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/dev/internal.h"
+#include "sim/trace.h"
+
+/* Version register: integrated APIC, LVT entries 0 to 5, no EOI-broadcast suppression ("Local APIC
+ * Version Register"). */
+#define VERSION          0x00050015
+#define SVR_RESET        0xff
+#define SVR_WRITABLE     0x1ff
+#define DIVIDE_WRITABLE  0x0b
+#define DFR_FLAT         0xf
+#define DFR_FIXED        0x0fffffff
+#define LVT_TIMER_MODE   (3 << 17)
+#define LVT_POLARITY     (1 << 13)
+#define LVT_REMOTE_IRR   (1 << 14)
+#define LVT_TRIGGER      (1 << 15)
+#define LOWEST_VECTOR    16 /* "Valid Interrupt Vectors" */
+#define MAXPHYADDR_BITS  40
+#define X2APIC_LAST      0x8ff
+#define XAPIC_BROADCAST  0xff
+#define X2APIC_BROADCAST 0xffffffff
+
+/* ESR, "Error Handling". */
+#define ESR_REDIRECTIBLE_IPI (1 << 4)
+#define ESR_SEND_ILLEGAL     (1 << 5)
+#define ESR_RECEIVE_ILLEGAL  (1 << 6)
+#define ESR_ILLEGAL_REGISTER (1 << 7)
+
+/* ICR, "Interrupt Command Register (ICR)" and "Delivery modes". */
+#define ICR_LOGICAL         (1 << 11)
+#define ICR_TRIGGER_LEVEL   (1 << 15)
+#define ICR_SHORTHAND_SHIFT 18
+#define ICR_WRITABLE        0x000ccfff
+#define ICR_X2APIC_RESERVED 0xfff33000
+enum { SHORTHAND_NONE, SHORTHAND_SELF, SHORTHAND_ALL, SHORTHAND_OTHERS };
+enum {
+    MODE_FIXED = 0,
+    MODE_LOWEST = 1,
+    MODE_SMI = 2,
+    MODE_NMI = 4,
+    MODE_INIT = 5,
+    MODE_STARTUP = 6,
+};
+
+enum lvt { LVT_TIMER, LVT_THERMAL, LVT_PERFMON, LVT_LINT0, LVT_LINT1, LVT_ERROR, LVT_N };
+
+/* Bits that software may write, by entry ("Local Vector Table" figure); read-only bits may be
+ * written as anything. */
+static const struct {
+    uint32_t writable, read_only;
+} lvt_bits[LVT_N] = {
+    [LVT_TIMER] = {APIC_LVT_VECTOR | APIC_LVT_MASK | LVT_TIMER_MODE, APIC_LVT_PENDING},
+    [LVT_THERMAL] = {APIC_LVT_VECTOR | APIC_LVT_DELIVERY | APIC_LVT_MASK, APIC_LVT_PENDING},
+    [LVT_PERFMON] = {APIC_LVT_VECTOR | APIC_LVT_DELIVERY | APIC_LVT_MASK, APIC_LVT_PENDING},
+    [LVT_LINT0] = {APIC_LVT_VECTOR | APIC_LVT_DELIVERY | LVT_POLARITY | LVT_TRIGGER | APIC_LVT_MASK,
+                   APIC_LVT_PENDING | LVT_REMOTE_IRR},
+    [LVT_LINT1] = {APIC_LVT_VECTOR | APIC_LVT_DELIVERY | LVT_POLARITY | LVT_TRIGGER | APIC_LVT_MASK,
+                   APIC_LVT_PENDING | LVT_REMOTE_IRR},
+    [LVT_ERROR] = {APIC_LVT_VECTOR | APIC_LVT_MASK, APIC_LVT_PENDING},
+};
+
+struct lapic {
+    struct cpu *cpu;
+    uint64_t base; /* IA32_APIC_BASE */
+    bool has_x2apic, has_deadline;
+    uint8_t tpr;
+    uint32_t ldr, dfr, svr;
+    uint32_t esr, errors; /* as read; collected since the last write of the ESR */
+    uint32_t icr_low, icr_high;
+    uint32_t lvt[LVT_N];
+    uint32_t irr[8], isr[8];
+    /* "APIC Timer" */
+    uint32_t divide, initial;
+    uint64_t first;    /* counts from started to the next expiry; 0: stopped */
+    uint64_t started;  /* value of cpu->now when counting began */
+    uint64_t deadline; /* IA32_TSC_DEADLINE; 0: disarmed */
+};
+
+static uint64_t timer_expiry(const struct lapic *l);
+static void timer_skip(struct lapic *l);
+
+static bool profile_has(const struct profile *p, uint32_t ecx_bit)
+{
+    for (unsigned i = 0; i < p->n_cpuid; i++)
+        if (p->cpuid[i].leaf == 1)
+            return p->cpuid[i].ecx & ecx_bit;
+    return false;
+}
+
+static bool enabled(const struct lapic *l)
+{
+    return l->base & APIC_BASE_EN;
+}
+
+static bool x2apic(const struct lapic *l)
+{
+    return (l->base & (APIC_BASE_EN | APIC_BASE_EXTD)) == (APIC_BASE_EN | APIC_BASE_EXTD);
+}
+
+static bool software_enabled(const struct lapic *l)
+{
+    return enabled(l) && (l->svr & APIC_SVR_ENABLE);
+}
+
+/* ---- IRR, ISR, priorities ("Handling Interrupts") ---- */
+
+static int highest(const uint32_t bits[8])
+{
+    for (int i = 7; i >= 0; i--)
+        if (bits[i])
+            return 32 * i + 31 - __builtin_clz(bits[i]);
+    return -1;
+}
+
+static void set_bit(uint32_t bits[8], unsigned vector)
+{
+    bits[vector / 32] |= 1u << vector % 32;
+}
+
+static void clear_bit(uint32_t bits[8], unsigned vector)
+{
+    bits[vector / 32] &= ~(1u << vector % 32);
+}
+
+/* "Task and Processor Priorities": PPR is the higher of TPR and the class in service. */
+static uint8_t processor_priority(const struct lapic *l)
+{
+    int in_service = highest(l->isr);
+    uint8_t isrv = in_service < 0 ? 0 : in_service & 0xf0;
+
+    return (l->tpr & 0xf0) >= isrv ? l->tpr : isrv;
+}
+
+int lapic_pending(struct lapic *l)
+{
+    int vector = enabled(l) ? highest(l->irr) : -1;
+
+    return vector >= 0 && (vector & 0xf0) > (processor_priority(l) & 0xf0) ? vector : -1;
+}
+
+/* Keeps ATTN_INTR true to its meaning; to be called after each change of IRR, ISR or TPR. */
+static void update(struct lapic *l)
+{
+    if (lapic_pending(l) < 0)
+        l->cpu->attention &= ~ATTN_INTR;
+    else if (!(l->cpu->attention & ATTN_INTR))
+        cpu_attend(l->cpu, ATTN_INTR);
+}
+
+int lapic_ack(struct lapic *l)
+{
+    int vector = lapic_pending(l);
+
+    /* "Spurious Interrupt": nothing is above the processor priority any more. No ISR bit. */
+    if (vector < 0)
+        return l->svr & APIC_LVT_VECTOR;
+    clear_bit(l->irr, vector);
+    set_bit(l->isr, vector);
+    update(l);
+    return vector;
+}
+
+static void end_of_interrupt(struct lapic *l)
+{
+    int vector = highest(l->isr);
+
+    if (vector >= 0)
+        clear_bit(l->isr, vector);
+    update(l);
+}
+
+static void accept(struct lapic *l, unsigned vector)
+{
+    set_bit(l->irr, vector);
+    update(l);
+}
+
+/* "Error Handling": collects an error and interrupts through LVT error. An illegal vector in that
+ * entry is itself only collected. */
+static void error(struct lapic *l, uint32_t bit)
+{
+    uint32_t lvt = l->lvt[LVT_ERROR];
+
+    l->errors |= bit;
+    if (lvt & APIC_LVT_MASK)
+        return;
+    if ((lvt & APIC_LVT_VECTOR) < LOWEST_VECTOR)
+        l->errors |= ESR_RECEIVE_ILLEGAL;
+    else
+        accept(l, lvt & APIC_LVT_VECTOR);
+}
+
+/* A fixed interrupt arrives. "Local APIC State After It Has Been Software Disabled": then only
+ * INIT, NMI, SMI and SIPI are answered. */
+static void receive_fixed(struct lapic *l, unsigned vector)
+{
+    if (!software_enabled(l))
+        return;
+    if (vector < LOWEST_VECTOR)
+        error(l, ESR_RECEIVE_ILLEGAL);
+    else
+        accept(l, vector);
+}
+
+/* ---- LVT ---- */
+
+/* "Local Vector Table" figure: "When a performance monitoring counters interrupt is generated, the
+ * mask bit for its associated LVT entry is set." */
+void lapic_pmi(struct lapic *l)
+{
+    uint32_t lvt = l->lvt[LVT_PERFMON];
+    unsigned vector = lvt & APIC_LVT_VECTOR;
+    char what[64];
+
+    if (!enabled(l) || (lvt & APIC_LVT_MASK)) {
+        if (trace_on & TRACE_PMI)
+            trace_pmi(l->cpu, "dropped: LVT perfmon is masked");
+        return;
+    }
+    switch ((lvt & APIC_LVT_DELIVERY) >> 8) {
+    case MODE_FIXED:
+        snprintf(what, sizeof(what), "LVT perfmon: fixed, vector %02XH; mask set", vector);
+        l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
+        receive_fixed(l, vector);
+        break;
+    case MODE_NMI:
+        snprintf(what, sizeof(what), "LVT perfmon: NMI; mask set");
+        l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
+        cpu_attend(l->cpu, ATTN_NMI);
+        break;
+    case MODE_SMI: /* there is no system-management code to run */
+        snprintf(what, sizeof(what), "LVT perfmon: SMI (lost: no SMM); mask set");
+        l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
+        break;
+    default: /* INIT and ExtINT are not supported for this entry ("Local Vector Table") */
+        snprintf(what, sizeof(what), "lost: LVT perfmon has an unsupported delivery mode");
+        break;
+    }
+    if (trace_on & TRACE_PMI)
+        trace_pmi(l->cpu, what);
+}
+
+static void write_lvt(struct lapic *l, enum lvt n, uint32_t value)
+{
+    uint32_t mode_changed;
+
+    timer_skip(l);
+    value &= lvt_bits[n].writable;
+    if (n == LVT_TIMER && !l->has_deadline)
+        value &= ~APIC_LVT_TIMER_TSC_DEADLINE;
+    /* Software disabled: mask bits stay set. */
+    if (!(l->svr & APIC_SVR_ENABLE))
+        value |= APIC_LVT_MASK;
+    mode_changed = (value ^ l->lvt[n]) & APIC_LVT_TIMER_TSC_DEADLINE;
+    l->lvt[n] = value;
+    if (n == LVT_TIMER) {
+        /* "TSC-Deadline Mode": changing to or from it disarms the timer. */
+        if (mode_changed)
+            l->first = l->deadline = 0;
+        cpu_reschedule(l->cpu);
+    }
+}
+
+static void write_svr(struct lapic *l, uint32_t value)
+{
+    timer_skip(l);
+    l->svr = value & SVR_WRITABLE;
+    if (!(l->svr & APIC_SVR_ENABLE))
+        for (unsigned i = 0; i < LVT_N; i++)
+            l->lvt[i] |= APIC_LVT_MASK;
+    cpu_reschedule(l->cpu);
+}
+
+/* ---- Timer ("APIC Timer", "TSC-Deadline Mode") ---- */
+
+static bool deadline_mode(const struct lapic *l)
+{
+    return l->lvt[LVT_TIMER] & APIC_LVT_TIMER_TSC_DEADLINE;
+}
+
+static bool periodic(const struct lapic *l)
+{
+    return (l->lvt[LVT_TIMER] & LVT_TIMER_MODE) == APIC_LVT_TIMER_PERIODIC;
+}
+
+/* Divide configuration: bits 3, 1, 0; 111 is 1, else 2 to the power of the value plus one. */
+static uint64_t divisor(const struct lapic *l)
+{
+    unsigned code = (l->divide & 3) | (l->divide & 8) >> 1;
+
+    return code == 7 ? 1 : 2u << code;
+}
+
+/* Timer counts done since started. */
+static uint64_t counted(const struct lapic *l)
+{
+    const struct profile *p = l->cpu->profile;
+
+    return slots_to_hz(p, l->cpu->now - l->started, p->apic_hz) / divisor(l);
+}
+
+static uint64_t timer_expiry(const struct lapic *l)
+{
+    const struct profile *p = l->cpu->profile;
+
+    if (deadline_mode(l)) {
+        if (!l->deadline)
+            return UINT64_MAX;
+        /* The time-stamp counter is the time since power-on plus an offset that may be negative. */
+        int64_t ticks = (int64_t)(l->deadline - l->cpu->tsc_offset);
+        if (l->deadline <= cpu_tsc(l->cpu))
+            return l->cpu->now;
+        return hz_to_slots(p, ticks, p->tsc_hz);
+    }
+    if (!l->first)
+        return UINT64_MAX;
+    return l->started + hz_to_slots(p, l->first * divisor(l), p->apic_hz);
+}
+
+/* Passes every expiry up to now without an interrupt. */
+static void timer_skip(struct lapic *l)
+{
+    uint64_t n, later;
+
+    if (timer_expiry(l) > l->cpu->now)
+        return;
+    if (deadline_mode(l)) {
+        l->deadline = 0; /* "the timer generates one interrupt and disarms itself" */
+    } else if (!periodic(l) || !l->initial) {
+        l->first = 0;
+    } else {
+        /* Go on counting from started, so that no rounding accumulates. */
+        n = counted(l) - l->first;
+        later = l->first + (n / l->initial + 1) * l->initial;
+        l->first = later;
+    }
+}
+
+static uint32_t current_count(struct lapic *l)
+{
+    timer_skip(l);
+    if (deadline_mode(l) || !l->first)
+        return 0;
+    return l->first - counted(l);
+}
+
+uint64_t lapic_deadline(const struct lapic *l)
+{
+    /* A masked expiry changes nothing that cannot be worked out when it is looked at. */
+    if (!software_enabled(l) || (l->lvt[LVT_TIMER] & APIC_LVT_MASK))
+        return UINT64_MAX;
+    return timer_expiry(l);
+}
+
+void lapic_tick(struct lapic *l)
+{
+    if (lapic_deadline(l) > l->cpu->now)
+        return;
+    timer_skip(l);
+    receive_fixed(l, l->lvt[LVT_TIMER] & APIC_LVT_VECTOR);
+}
+
+bool lapic_timer_wakes(struct lapic *l)
+{
+    unsigned vector = l->lvt[LVT_TIMER] & APIC_LVT_VECTOR;
+
+    return lapic_deadline(l) != UINT64_MAX && vector >= LOWEST_VECTOR &&
+           (vector & 0xf0) > (processor_priority(l) & 0xf0);
+}
+
+static void write_initial(struct lapic *l, uint32_t value)
+{
+    if (deadline_mode(l)) /* "writes to the initial-count register are ignored" */
+        return;
+    l->initial = l->first = value;
+    l->started = l->cpu->now;
+    cpu_reschedule(l->cpu);
+}
+
+static void write_divide(struct lapic *l, uint32_t value)
+{
+    uint32_t left = current_count(l);
+
+    l->divide = value & DIVIDE_WRITABLE;
+    if (left) {
+        l->first = left;
+        l->started = l->cpu->now;
+    }
+    cpu_reschedule(l->cpu);
+}
+
+/* ---- Interprocessor interrupts ("Issuing Interprocessor Interrupts") ---- */
+
+/* In x2APIC mode the logical ID follows from the x2APIC ID ("Deriving Logical x2APIC ID from the
+ * Local x2APIC ID"). */
+static uint32_t logical_id(const struct lapic *l)
+{
+    uint32_t id = l->cpu->index;
+
+    return x2apic(l) ? (id >> 4) << 16 | 1u << (id & 15) : l->ldr;
+}
+
+/* "Logical Destination Mode", "Physical Destination Mode": each APIC decides for itself. dest is
+ * FFFFFFFFH for a broadcast in either mode. */
+static bool addressed(const struct lapic *l, bool logical, uint32_t dest)
+{
+    uint32_t id = logical_id(l);
+
+    if (!enabled(l))
+        return false;
+    if (dest == X2APIC_BROADCAST)
+        return true;
+    if (!logical)
+        return dest == l->cpu->index;
+    if (x2apic(l))
+        return dest >> 16 == id >> 16 && (dest & id & 0xffff);
+    id >>= 24;
+    if (l->dfr >> 28 == DFR_FLAT)
+        return dest & id;
+    return dest >> 4 == id >> 4 && (dest & id & 0xf); /* cluster model */
+}
+
+static void receive(struct lapic *l, unsigned mode, unsigned vector)
+{
+    switch (mode) {
+    case MODE_FIXED:
+        receive_fixed(l, vector);
+        break;
+    case MODE_NMI:
+        cpu_attend(l->cpu, ATTN_NMI);
+        break;
+    case MODE_INIT:
+        cpu_attend(l->cpu, ATTN_INIT);
+        break;
+    case MODE_STARTUP:
+        /* Only a processor that waits for it takes a SIPI ("MP Initialization Protocol"). */
+        if (l->cpu->state == CPU_WAIT_SIPI || (l->cpu->attention & ATTN_INIT)) {
+            l->cpu->sipi_vector = vector;
+            cpu_attend(l->cpu, ATTN_SIPI);
+        }
+        break;
+    default: /* SMI: there is no SMM */
+        break;
+    }
+}
+
+static void send(struct lapic *l, uint32_t low, uint32_t dest)
+{
+    struct machine *m = l->cpu->machine;
+    unsigned vector = low & APIC_LVT_VECTOR, mode = low >> 8 & 7;
+    unsigned shorthand = low >> ICR_SHORTHAND_SHIFT & 3;
+
+    /* INIT level de-assert does nothing since the Pentium 4 ("Delivery Mode", INIT Level
+     * De-assert). */
+    if (mode == MODE_INIT && (low & ICR_TRIGGER_LEVEL) && !(low & APIC_ICR_LEVEL_ASSERT))
+        return;
+    /* "Error Handling": lowest-priority IPIs are not supported; that error comes first. */
+    if (mode == MODE_LOWEST) {
+        error(l, ESR_REDIRECTIBLE_IPI);
+        return;
+    }
+    if (mode == MODE_FIXED && vector < LOWEST_VECTOR) {
+        error(l, ESR_SEND_ILLEGAL);
+        return;
+    }
+    /* "Valid Combinations for the ... Local xAPIC Interrupt Command Register": self and all
+     * including self are for fixed interrupts alone. */
+    if (mode != MODE_FIXED && (shorthand == SHORTHAND_SELF || shorthand == SHORTHAND_ALL))
+        return;
+    for (unsigned i = 0; i < m->n_cpus; i++) {
+        struct cpu *to = m->cpus[i];
+        bool self = to == l->cpu;
+
+        if (shorthand == SHORTHAND_NONE     ? !addressed(to->lapic, low & ICR_LOGICAL, dest)
+            : shorthand == SHORTHAND_SELF   ? !self
+            : shorthand == SHORTHAND_OTHERS ? self
+                                            : false)
+            continue;
+        /* An idle processor's clock stands still until something comes: it comes now. */
+        if (!self && to->state != CPU_RUNNING && to->now < l->cpu->now) {
+            to->halted += l->cpu->now - to->now;
+            to->now = l->cpu->now;
+        }
+        receive(to->lapic, mode, vector);
+        if (!self) {
+            /* The receiver's turn is now. */
+            l->cpu->until = l->cpu->now;
+            cpu_reschedule(l->cpu);
+        }
+    }
+}
+
+/* ---- Registers: one table for both modes ("Local APIC Register Address Map") ---- */
+
+enum { R = 1, W = 2, RW = R | W };
+
+/* By offset / 16: access rights, bits that are not reserved (for x2APIC's #GP). */
+static const struct {
+    uint8_t xapic, x2apic;
+    uint32_t bits;
+} registers[0x40] = {
+    [APIC_ID >> 4] = {R, R, 0},
+    [APIC_VERSION >> 4] = {R, R, 0},
+    [APIC_TPR >> 4] = {RW, RW, 0xff},
+    [0x90 >> 4] = {R, 0, 0}, /* arbitration priority */
+    [APIC_PPR >> 4] = {R, R, 0},
+    [APIC_EOI >> 4] = {W, W, 0}, /* x2APIC: a non-zero value faults */
+    [0xc0 >> 4] = {R, 0, 0},     /* remote read */
+    [APIC_LDR >> 4] = {RW, R, 0},
+    [APIC_DFR >> 4] = {RW, 0, 0},
+    [APIC_SVR >> 4] = {RW, RW, SVR_WRITABLE},
+    [APIC_ISR >> 4] = {R, R, 0},
+    [0x11] = {R, R, 0},
+    [0x12] = {R, R, 0},
+    [0x13] = {R, R, 0},
+    [0x14] = {R, R, 0},
+    [0x15] = {R, R, 0},
+    [0x16] = {R, R, 0},
+    [0x17] = {R, R, 0},
+    [APIC_TMR >> 4] = {R, R, 0},
+    [0x19] = {R, R, 0},
+    [0x1a] = {R, R, 0},
+    [0x1b] = {R, R, 0},
+    [0x1c] = {R, R, 0},
+    [0x1d] = {R, R, 0},
+    [0x1e] = {R, R, 0},
+    [0x1f] = {R, R, 0},
+    [APIC_IRR >> 4] = {R, R, 0},
+    [0x21] = {R, R, 0},
+    [0x22] = {R, R, 0},
+    [0x23] = {R, R, 0},
+    [0x24] = {R, R, 0},
+    [0x25] = {R, R, 0},
+    [0x26] = {R, R, 0},
+    [0x27] = {R, R, 0},
+    [APIC_ESR >> 4] = {RW, RW, 0}, /* x2APIC: a non-zero value faults */
+    [APIC_ICR >> 4] = {RW, RW, (uint32_t)~ICR_X2APIC_RESERVED},
+    [APIC_ICR_HIGH >> 4] = {RW, 0, 0},
+    [APIC_LVT_TIMER >> 4] = {RW, RW, 0}, /* LVT: lvt_bits */
+    [APIC_LVT_THERMAL >> 4] = {RW, RW, 0},
+    [APIC_LVT_PERFMON >> 4] = {RW, RW, 0},
+    [APIC_LVT_LINT0 >> 4] = {RW, RW, 0},
+    [APIC_LVT_LINT1 >> 4] = {RW, RW, 0},
+    [APIC_LVT_ERROR >> 4] = {RW, RW, 0},
+    [APIC_TIMER_INITIAL >> 4] = {RW, RW, 0xffffffff},
+    [APIC_TIMER_CURRENT >> 4] = {R, R, 0},
+    [APIC_TIMER_DIVIDE >> 4] = {RW, RW, DIVIDE_WRITABLE},
+    [APIC_SELF_IPI >> 4] = {0, W, 0xff},
+};
+
+static bool is_lvt(uint32_t offset)
+{
+    return offset >= APIC_LVT_TIMER && offset <= APIC_LVT_ERROR;
+}
+
+static uint32_t read_register(struct lapic *l, uint32_t offset)
+{
+    if (offset >= APIC_ISR && offset < APIC_ESR) {
+        unsigned i = offset >> 4 & 7;
+        /* TMR: every interrupt here is edge-triggered. */
+        return offset < APIC_TMR ? l->isr[i] : offset < APIC_IRR ? 0 : l->irr[i];
+    }
+    if (is_lvt(offset))
+        return l->lvt[(offset - APIC_LVT_TIMER) >> 4];
+    switch (offset) {
+    case APIC_ID:
+        return x2apic(l) ? l->cpu->index : l->cpu->index << 24;
+    case APIC_VERSION:
+        return VERSION;
+    case APIC_TPR:
+        return l->tpr;
+    case APIC_PPR:
+        return processor_priority(l);
+    case APIC_LDR:
+        return logical_id(l);
+    case APIC_DFR:
+        return l->dfr;
+    case APIC_SVR:
+        return l->svr;
+    case APIC_ESR:
+        return l->esr;
+    case APIC_ICR:
+        return l->icr_low;
+    case APIC_ICR_HIGH:
+        return l->icr_high;
+    case APIC_TIMER_INITIAL:
+        return l->initial;
+    case APIC_TIMER_CURRENT:
+        return current_count(l);
+    case APIC_TIMER_DIVIDE:
+        return l->divide;
+    default:
+        return 0;
+    }
+}
+
+static void write_register(struct lapic *l, uint32_t offset, uint32_t value)
+{
+    if (is_lvt(offset)) {
+        write_lvt(l, (offset - APIC_LVT_TIMER) >> 4, value);
+        return;
+    }
+    switch (offset) {
+    case APIC_TPR:
+        lapic_set_tpr(l, value);
+        break;
+    case APIC_EOI:
+        end_of_interrupt(l);
+        break;
+    case APIC_LDR:
+        l->ldr = value & 0xff000000;
+        break;
+    case APIC_DFR:
+        l->dfr = value | DFR_FIXED;
+        break;
+    case APIC_SVR:
+        write_svr(l, value);
+        break;
+    case APIC_ESR: /* "Error Handling": a write shows what was collected since the last one */
+        l->esr = l->errors;
+        l->errors = 0;
+        break;
+    case APIC_ICR:
+        l->icr_low = value & ICR_WRITABLE;
+        if (x2apic(l))
+            send(l, l->icr_low, l->icr_high);
+        else
+            send(l, l->icr_low,
+                 l->icr_high >> 24 == XAPIC_BROADCAST ? X2APIC_BROADCAST : l->icr_high >> 24);
+        break;
+    case APIC_ICR_HIGH:
+        l->icr_high = value & 0xff000000;
+        break;
+    case APIC_TIMER_INITIAL:
+        write_initial(l, value);
+        break;
+    case APIC_TIMER_DIVIDE:
+        write_divide(l, value);
+        break;
+    case APIC_SELF_IPI:
+        send(l, SHORTHAND_SELF << ICR_SHORTHAND_SHIFT | (value & APIC_LVT_VECTOR), 0);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- xAPIC: the page ("Local APIC Registers": aligned 32-bit accesses only) ---- */
+
+bool lapic_mmio_hit(const struct lapic *l, uint64_t physical)
+{
+    return enabled(l) && !x2apic(l) && (physical ^ l->base) >> 12 == 0;
+}
+
+uint64_t lapic_mmio_read(struct lapic *l, uint32_t offset, unsigned bytes)
+{
+    /* "Accesses that are not aligned or of another size: undefined"; here they read as 0. */
+    if ((offset & 15) || bytes != 4)
+        return 0;
+    if (offset >= sizeof(registers) / sizeof(registers[0]) << 4 || !registers[offset >> 4].xapic) {
+        error(l, ESR_ILLEGAL_REGISTER);
+        return 0;
+    }
+    return registers[offset >> 4].xapic & R ? read_register(l, offset) : 0;
+}
+
+void lapic_mmio_write(struct lapic *l, uint32_t offset, unsigned bytes, uint64_t value)
+{
+    if ((offset & 15) || bytes != 4)
+        return;
+    if (offset >= sizeof(registers) / sizeof(registers[0]) << 4 || !registers[offset >> 4].xapic) {
+        error(l, ESR_ILLEGAL_REGISTER);
+        return;
+    }
+    if (registers[offset >> 4].xapic & W)
+        write_register(l, offset, value);
+}
+
+/* ---- MSRs ---- */
+
+/* "x2APIC State Transitions": from disabled only to xAPIC, from x2APIC only to disabled. */
+static bool write_base(struct lapic *l, uint64_t value)
+{
+    const uint64_t mode = APIC_BASE_EN | APIC_BASE_EXTD;
+    uint64_t known = APIC_BASE_BSP | APIC_BASE_EN | (((1ull << MAXPHYADDR_BITS) - 1) & ~0xfffull);
+    uint64_t from = l->base & mode, to = value & mode;
+
+    if (l->has_x2apic)
+        known |= APIC_BASE_EXTD;
+    if (value & ~known)
+        return false;
+    if (to == APIC_BASE_EXTD || (from == 0 && to == mode) || (from == mode && to == APIC_BASE_EN))
+        return false;
+    l->base = value;
+    if (from && !to) {
+        /* "Enabling or Disabling the Local APIC": enabled again, it is as after power-up. */
+        lapic_reset(l, true);
+    } else if (from == APIC_BASE_EN && to == mode) {
+        l->icr_high = 0;
+    }
+    update(l);
+    cpu_reschedule(l->cpu);
+    return true;
+}
+
+bool lapic_rdmsr(struct lapic *l, uint32_t msr, uint64_t *value)
+{
+    uint32_t offset;
+
+    if (msr == MSR_IA32_APIC_BASE) {
+        *value = l->base;
+        return true;
+    }
+    if (msr == MSR_IA32_TSC_DEADLINE) {
+        if (!l->has_deadline)
+            return false;
+        timer_skip(l);
+        *value = deadline_mode(l) ? l->deadline : 0;
+        return true;
+    }
+    offset = (msr - MSR_X2APIC_BASE) << 4;
+    if (!x2apic(l) || msr < MSR_X2APIC_BASE || msr > X2APIC_LAST || offset > APIC_SELF_IPI ||
+        !(registers[offset >> 4].x2apic & R))
+        return false;
+    *value = read_register(l, offset);
+    if (offset == APIC_ICR)
+        *value |= (uint64_t)l->icr_high << 32;
+    return true;
+}
+
+bool lapic_wrmsr(struct lapic *l, uint32_t msr, uint64_t value)
+{
+    uint32_t offset, bits;
+
+    if (msr == MSR_IA32_APIC_BASE)
+        return write_base(l, value);
+    if (msr == MSR_IA32_TSC_DEADLINE) {
+        if (!l->has_deadline)
+            return false;
+        /* "In other timer modes, a write to the MSR is ignored." */
+        if (deadline_mode(l)) {
+            l->deadline = value;
+            cpu_reschedule(l->cpu);
+        }
+        return true;
+    }
+    offset = (msr - MSR_X2APIC_BASE) << 4;
+    if (!x2apic(l) || msr < MSR_X2APIC_BASE || msr > X2APIC_LAST || offset > APIC_SELF_IPI ||
+        !(registers[offset >> 4].x2apic & W))
+        return false;
+    /* "x2APIC Reserved Bit Checking" */
+    bits = registers[offset >> 4].bits;
+    if (is_lvt(offset)) {
+        enum lvt n = (offset - APIC_LVT_TIMER) >> 4;
+        bits = lvt_bits[n].writable | lvt_bits[n].read_only;
+        if (n == LVT_TIMER && !l->has_deadline)
+            bits &= ~(uint32_t)APIC_LVT_TIMER_TSC_DEADLINE;
+    }
+    if ((uint32_t)value & ~bits)
+        return false;
+    if (offset == APIC_ICR)
+        l->icr_high = value >> 32;
+    else if (value >> 32)
+        return false;
+    write_register(l, offset, value);
+    return true;
+}
+
+/* ---- Task priority, life ---- */
+
+void lapic_set_tpr(struct lapic *l, uint8_t tpr)
+{
+    l->tpr = tpr;
+    update(l);
+}
+
+uint8_t lapic_get_tpr(const struct lapic *l)
+{
+    return l->tpr;
+}
+
+/* "Local APIC State After Power-Up or Reset"; "After It Receives an INIT-Deassert IPI": an INIT
+ * keeps the APIC ID and IA32_APIC_BASE ("x2APIC State Transitions": and so the mode). */
+void lapic_reset(struct lapic *l, bool init)
+{
+    struct cpu *cpu = l->cpu;
+    uint64_t base = l->base;
+
+    memset(l, 0, sizeof(*l));
+    l->cpu = cpu;
+    l->has_x2apic = profile_has(cpu->profile, CPUID_1_ECX_X2APIC);
+    l->has_deadline = profile_has(cpu->profile, CPUID_1_ECX_TSC_DEADLINE);
+    l->base = init ? base : APIC_DEFAULT_BASE | APIC_BASE_EN | (cpu->index ? 0 : APIC_BASE_BSP);
+    l->dfr = UINT32_MAX;
+    l->svr = SVR_RESET;
+    for (unsigned i = 0; i < LVT_N; i++)
+        l->lvt[i] = APIC_LVT_MASK;
+    cpu->attention &= ~ATTN_INTR;
+}
+
+struct lapic *lapic_new(struct cpu *cpu)
+{
+    struct lapic *l = calloc(1, sizeof(*l));
+
+    if (!l)
+        return NULL;
+    l->cpu = cpu;
+    lapic_reset(l, false);
+    return l;
+}
+
+void lapic_free(struct lapic *l)
+{
+    free(l);
+}

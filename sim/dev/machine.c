@@ -1,0 +1,289 @@
+/*
+ * The machine: physical memory, I/O ports, and the order in which the processors run.
+ *
+ * Memory map: RAM from 0; A0000H-BFFFFH VGA memory, which is plain memory here; C0000H-FFFFFH ROM
+ * (stores are ignored); RAM again from 1 MiB to ram_size; the local APIC's page where
+ * IA32_APIC_BASE says. Elsewhere reads give all ones and writes are lost, as on a bus that nobody
+ * answers.
+ *
+ * Processors run one after the other, each for QUANTUM_SLOTS of simulated time, so that their
+ * clocks never differ by more than that (and one instruction). A processor that sends an IPI ends
+ * its turn early when it runs a longer stretch. The order is fixed and no host clock is looked at:
+ * the same image gives the same run.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sim/cpu/internal.h"
+#include "sim/dev/internal.h"
+#include "sim/pmu/pmu.h"
+
+#define QUANTUM_SLOTS 4096
+#define VGA_START     0xa0000
+#define ROM_START     0xc0000
+#define ROM_END       0x100000
+#define PAGE          4096
+
+static const struct port_range ports[] = {
+    {0x20, 0x21, false, pic_in, pic_out},
+    {0x40, 0x43, false, pit_in, pit_out},
+    {0x61, 0x61, false, port61_in, port61_out},
+    {0x70, 0x71, false, cmos_in, cmos_out},
+    {0x80, 0x80, false, platform_in, platform_out},
+    {0x92, 0x92, false, platform_in, platform_out},
+    {0xa0, 0xa1, false, pic_in, pic_out},
+    {DEBUG_EXIT_PORT, DEBUG_EXIT_PORT, true, NULL, debug_exit_out},
+    {UART_BASE, UART_BASE + 7, false, uart_in, uart_out},
+    {0x510, 0x511, true, fw_cfg_in, fw_cfg_out},
+    {0xcf8, 0xcfb, true, platform_in, platform_out},
+};
+
+struct machine *machine_new(const struct profile *p, unsigned n_cpus, uint64_t ram_size)
+{
+    struct machine *m = calloc(1, sizeof(*m));
+    struct devices *d = calloc(1, sizeof(*d));
+    /* Reserved, not committed: a large guest costs only the pages that it touches. */
+    uint8_t *ram = mmap(NULL, ram_size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (!m || !d || ram == MAP_FAILED) {
+        if (ram != MAP_FAILED)
+            munmap(ram, ram_size);
+        free(d);
+        free(m);
+        return NULL;
+    }
+    m->profile = p;
+    m->ram = ram;
+    m->ram_size = ram_size;
+    m->rom_start = ROM_START;
+    m->rom_end = ROM_END;
+    memset(ram + ROM_START, 0xff, ROM_END - ROM_START);
+    m->devices = d;
+    uart_init(&d->uart);
+    pit_init(&d->pit);
+    for (unsigned i = 0; i < 2; i++)
+        d->pic[i].mask = 0xff;
+    m->n_cpus = n_cpus;
+    for (unsigned i = 0; i < n_cpus; i++) {
+        m->cpus[i] = cpu_new(m, i, p);
+        if (!m->cpus[i]) {
+            machine_free(m);
+            return NULL;
+        }
+        /* SDM vol. 3 "MP Initialization Protocol Algorithm": application processors wait for a
+         * SIPI. */
+        if (i > 0)
+            m->cpus[i]->state = CPU_WAIT_SIPI;
+    }
+    return m;
+}
+
+void machine_free(struct machine *m)
+{
+    if (!m)
+        return;
+    for (unsigned i = 0; i < m->n_cpus; i++)
+        if (m->cpus[i])
+            cpu_free(m->cpus[i]);
+    munmap(m->ram, m->ram_size);
+    free(m->devices);
+    free(m);
+}
+
+void machine_stop(struct machine *m, enum stop_reason reason)
+{
+    if (m->stop == STOP_NONE)
+        m->stop = reason;
+    for (unsigned i = 0; i < m->n_cpus; i++)
+        cpu_attend(m->cpus[i], ATTN_STOP);
+}
+
+/* Something that needs no more time: it is there now. */
+static bool has_event(struct cpu *cpu)
+{
+    if (cpu->attention & (ATTN_INIT | ATTN_SIPI))
+        return true;
+    if (cpu->state != CPU_HALTED)
+        return false;
+    if ((cpu->attention & ATTN_NMI) && !cpu->nmi_blocked)
+        return true;
+    return (cpu_rflags(cpu) & RFLAGS_IF) && lapic_pending(cpu->lapic) >= 0;
+}
+
+/* The value of now at which an idle processor may go on by itself; UINT64_MAX: only another
+ * processor can wake it. */
+static uint64_t wake_time(struct cpu *cpu)
+{
+    uint64_t t = UINT64_MAX;
+
+    if (cpu->state == CPU_RUNNING || has_event(cpu))
+        return cpu->now;
+    if (cpu->state != CPU_HALTED)
+        return UINT64_MAX;
+    if ((cpu_rflags(cpu) & RFLAGS_IF) && lapic_timer_wakes(cpu->lapic))
+        t = lapic_deadline(cpu->lapic);
+    /* A PMI that is on its way (skid) when the processor halts. */
+    if (pmu_deadline(cpu->pmu) < t)
+        t = pmu_deadline(cpu->pmu);
+    return t;
+}
+
+static void idle_until(struct cpu *cpu, uint64_t now)
+{
+    if (cpu->now < now) {
+        cpu->halted += now - cpu->now;
+        cpu->now = now;
+    }
+}
+
+static uint64_t instructions(const struct machine *m)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < m->n_cpus; i++)
+        n += m->cpus[i]->total[0][EV_INSN] + m->cpus[i]->total[1][EV_INSN];
+    return n;
+}
+
+/* How far processor cpu may run now: alone (everybody else needs it to be woken) to the next stop,
+ * else one quantum. An instruction costs at least one slot, so the instruction limit is also one of
+ * slots. */
+static uint64_t turn_end(struct machine *m, struct cpu *cpu, uint64_t quantum_end)
+{
+    uint64_t end = UINT64_MAX;
+
+    for (unsigned i = 0; i < m->n_cpus; i++)
+        if (m->cpus[i] != cpu && wake_time(m->cpus[i]) != UINT64_MAX)
+            end = quantum_end;
+    if (m->max_insns) {
+        uint64_t left = m->max_insns - instructions(m);
+        if (left < end - cpu->now)
+            end = cpu->now + left;
+    }
+    if (m->max_slots && m->max_slots < end)
+        end = m->max_slots;
+    return end;
+}
+
+void machine_run(struct machine *m)
+{
+    while (m->stop == STOP_NONE) {
+        uint64_t first = UINT64_MAX, quantum_end;
+
+        for (unsigned i = 0; i < m->n_cpus; i++) {
+            uint64_t t = wake_time(m->cpus[i]);
+            if (t < first)
+                first = t;
+        }
+        if (first == UINT64_MAX) {
+            machine_stop(m, STOP_ALL_HALTED);
+            break;
+        }
+        quantum_end = first > UINT64_MAX - QUANTUM_SLOTS ? UINT64_MAX : first + QUANTUM_SLOTS;
+        for (unsigned i = 0; i < m->n_cpus && m->stop == STOP_NONE; i++) {
+            struct cpu *cpu = m->cpus[i];
+            uint64_t wake = wake_time(cpu);
+
+            if (wake >= quantum_end)
+                continue;
+            /* It idled while the others ran. */
+            if (cpu->state != CPU_RUNNING)
+                idle_until(cpu, wake > first ? wake : first);
+            cpu_reschedule(cpu);
+            cpu_run(cpu, turn_end(m, cpu, quantum_end));
+            if (m->max_insns && instructions(m) >= m->max_insns)
+                machine_stop(m, STOP_MAX_INSNS);
+            if (m->max_slots && cpu->now >= m->max_slots)
+                machine_stop(m, STOP_MAX_TIME);
+        }
+    }
+}
+
+/* ---- Memory ---- */
+
+uint8_t *machine_ram_page(struct machine *m, uint64_t physical, bool *writable)
+{
+    uint64_t page = physical & ~(uint64_t)(PAGE - 1);
+
+    if (page >= m->ram_size)
+        return NULL;
+    *writable = page < m->rom_start || page >= m->rom_end;
+    return m->ram + page;
+}
+
+static bool in_ram(const struct machine *m, uint64_t physical, unsigned bytes)
+{
+    return physical < m->ram_size && bytes <= m->ram_size - physical;
+}
+
+uint64_t machine_read(struct cpu *cpu, uint64_t physical, unsigned bytes)
+{
+    struct machine *m = cpu->machine;
+    uint64_t value = UINT64_MAX;
+
+    if (lapic_mmio_hit(cpu->lapic, physical))
+        return lapic_mmio_read(cpu->lapic, physical & (PAGE - 1), bytes);
+    if (in_ram(m, physical, bytes)) {
+        value = 0;
+        memcpy(&value, m->ram + physical, bytes);
+        return value;
+    }
+    return bytes < 8 ? value >> (64 - 8 * bytes) : value;
+}
+
+void machine_write(struct cpu *cpu, uint64_t physical, unsigned bytes, uint64_t value)
+{
+    struct machine *m = cpu->machine;
+
+    if (lapic_mmio_hit(cpu->lapic, physical)) {
+        lapic_mmio_write(cpu->lapic, physical & (PAGE - 1), bytes, value);
+        return;
+    }
+    if (!in_ram(m, physical, bytes) || (physical >= m->rom_start && physical < m->rom_end))
+        return;
+    memcpy(m->ram + physical, &value, bytes);
+    blocks_page_written(m, physical);
+}
+
+/* ---- I/O ports ---- */
+
+static const struct port_range *find_port(uint16_t port)
+{
+    for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
+        if (port >= ports[i].first && port <= ports[i].last)
+            return &ports[i];
+    return NULL;
+}
+
+uint32_t machine_in(struct cpu *cpu, uint16_t port, unsigned bytes)
+{
+    const struct port_range *r = find_port(port);
+    uint32_t value = 0;
+
+    if (r && r->wide && r->in)
+        return r->in(cpu, port, bytes);
+    for (unsigned i = 0; i < bytes; i++) {
+        uint16_t p = port + i;
+        r = find_port(p);
+        value |= (uint32_t)(r && r->in ? r->in(cpu, p, 1) & 0xff : 0xff) << (8 * i);
+    }
+    return value;
+}
+
+void machine_out(struct cpu *cpu, uint16_t port, unsigned bytes, uint32_t value)
+{
+    const struct port_range *r = find_port(port);
+
+    if (r && r->wide) {
+        if (r->out)
+            r->out(cpu, port, bytes, value);
+        return;
+    }
+    for (unsigned i = 0; i < bytes; i++) {
+        uint16_t p = port + i;
+        r = find_port(p);
+        if (r && r->out)
+            r->out(cpu, p, 1, value >> (8 * i) & 0xff);
+    }
+}

@@ -1,0 +1,279 @@
+/*
+ * Places the image, the boot information and the tables in guest memory, and sets the state of the
+ * bootstrap processor. Sources: Multiboot2 Specification "I386 machine state", "Boot information
+ * format"; Multiboot Specification "Machine state", "Boot information format".
+ */
+#include "sim/loader.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim/acpi.h"
+#include "sim/dev/dev.h"
+#include "sim/cpu/internal.h"
+#include "sim/multiboot.h"
+
+#define LOADER_NAME  "pmusim " PMULAB_VERSION
+#define LOW_MEMORY   0x9fc00 /* the extended BIOS data area begins here */
+#define HIGH_MEMORY  0x100000
+#define FIRST_FREE   0x1000  /* below: interrupt vectors, BIOS data area */
+#define INFO_AT      0x10000 /* where the boot information goes when the image leaves it free */
+#define INFO_MAX     0x4000
+#define PAGE_SIZE    4096u
+#define BDA_COM1     0x400
+#define BDA_EBDA     0x40e
+#define BDA_MEMORY   0x413 /* KiB of base memory */
+#define TEXT_BUFFER  0xb8000
+#define TEXT_COLUMNS 80
+#define TEXT_ROWS    25
+
+/* Registers that the specification leaves undefined hold this, so that a kernel which relies on
+ * them fails here and not on the first real machine. */
+#define UNDEFINED 0xbadbad00
+
+/* ---- Memory map ---- */
+
+struct region {
+    uint64_t start, length;
+    uint32_t type;
+};
+
+static unsigned memory_map(const struct machine *m, struct region map[4])
+{
+    map[0] = (struct region){0, LOW_MEMORY, MB_MEMORY_AVAILABLE};
+    map[1] = (struct region){LOW_MEMORY, 0xa0000 - LOW_MEMORY, MB_MEMORY_RESERVED};
+    map[2] = (struct region){ACPI_RSDP, HIGH_MEMORY - ACPI_RSDP, MB_MEMORY_RESERVED};
+    map[3] = (struct region){HIGH_MEMORY, m->ram_size - HIGH_MEMORY, MB_MEMORY_AVAILABLE};
+    return 4;
+}
+
+/* ---- Boot information, built in a buffer ---- */
+
+struct writer {
+    uint8_t data[INFO_MAX];
+    uint32_t used;
+    bool full;
+};
+
+static uint32_t put(struct writer *w, const void *data, uint32_t n)
+{
+    uint32_t at = w->used;
+
+    if (n > INFO_MAX - w->used) {
+        w->full = true;
+        return at;
+    }
+    memcpy(w->data + at, data, n);
+    w->used += n;
+    return at;
+}
+
+static void put_int(struct writer *w, uint64_t value, unsigned bytes)
+{
+    put(w, &value, bytes); /* the host is little-endian, too */
+}
+
+static void align(struct writer *w)
+{
+    static const uint8_t zeros[MB2_ALIGN];
+
+    put(w, zeros, -w->used % MB2_ALIGN);
+}
+
+static void put_tag(struct writer *w, uint32_t type, const void *data, uint32_t n)
+{
+    align(w);
+    put_int(w, type, 4);
+    put_int(w, 8 + n, 4);
+    put(w, data, n);
+}
+
+static void info_multiboot2(struct writer *w, const struct machine *m, const char *cmdline)
+{
+    const struct {
+        uint32_t lower, upper;
+    } basic = {LOW_MEMORY >> 10, (m->ram_size - HIGH_MEMORY) >> 10};
+    struct region map[4];
+    unsigned n = memory_map(m, map);
+
+    put_int(w, 0, 4); /* total_size, filled in at the end */
+    put_int(w, 0, 4);
+    put_tag(w, MB2_INFO_CMDLINE, cmdline, strlen(cmdline) + 1);
+    put_tag(w, MB2_INFO_LOADER_NAME, LOADER_NAME, sizeof(LOADER_NAME));
+    put_tag(w, MB2_INFO_BASIC_MEMORY, &basic, sizeof(basic));
+    align(w);
+    put_int(w, MB2_INFO_MEMORY_MAP, 4);
+    put_int(w, 16 + 24 * n, 4);
+    put_int(w, 24, 4); /* entry_size */
+    put_int(w, 0, 4);  /* entry_version */
+    for (unsigned i = 0; i < n; i++) {
+        put_int(w, map[i].start, 8);
+        put_int(w, map[i].length, 8);
+        put_int(w, map[i].type, 4);
+        put_int(w, 0, 4);
+    }
+    align(w);
+    put_int(w, MB2_INFO_FRAMEBUFFER, 4);
+    put_int(w, 32, 4);
+    put_int(w, TEXT_BUFFER, 8);
+    put_int(w, TEXT_COLUMNS * 2, 4); /* pitch */
+    put_int(w, TEXT_COLUMNS, 4);
+    put_int(w, TEXT_ROWS, 4);
+    put_int(w, 16, 1); /* bits a character */
+    put_int(w, MB_FRAMEBUFFER_EGA, 1);
+    put_int(w, 0, 2);
+    put_tag(w, MB2_INFO_ACPI_OLD, m->ram + ACPI_RSDP, ACPI_RSDP_V1);
+    put_tag(w, MB2_INFO_ACPI_NEW, m->ram + ACPI_RSDP, ACPI_RSDP_SIZE);
+    put_tag(w, MB2_INFO_END, NULL, 0);
+    memcpy(w->data, &w->used, 4);
+}
+
+static void info_multiboot1(struct writer *w, const struct machine *m, const char *cmdline,
+                            uint32_t address)
+{
+    struct region map[4];
+    unsigned n = memory_map(m, map);
+    uint32_t info[29] = {0}; /* the specification's structure, 116 bytes */
+
+    put(w, info, sizeof(info));
+    info[0] = MB1_INFO_MEMORY | MB1_INFO_CMDLINE | MB1_INFO_MEMORY_MAP | MB1_INFO_LOADER;
+    info[1] = LOW_MEMORY >> 10;
+    info[2] = (m->ram_size - HIGH_MEMORY) >> 10;
+    /* As QEMU does: the first word is the image's name. */
+    info[4] = address + put(w, "kernel", 6);
+    if (*cmdline)
+        put(w, " ", 1);
+    put(w, cmdline, strlen(cmdline) + 1);
+    info[16] = address + put(w, LOADER_NAME, sizeof(LOADER_NAME));
+    align(w);
+    info[11] = n * 24; /* mmap_length */
+    info[12] = address + w->used;
+    for (unsigned i = 0; i < n; i++) {
+        put_int(w, 20, 4); /* size of what follows */
+        put_int(w, map[i].start, 8);
+        put_int(w, map[i].length, 8);
+        put_int(w, map[i].type, 4);
+    }
+    memcpy(w->data, info, sizeof(info));
+}
+
+/* ---- Placing ---- */
+
+static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+    return a < b + b_size && b < a + a_size;
+}
+
+/* Plain memory that the firmware does not use? The sums do not wrap: ram_size is below 4 GiB and is
+ * compared first. */
+static bool is_free(const struct machine *m, uint64_t start, uint64_t size)
+{
+    if (start > m->ram_size || size > m->ram_size - start)
+        return false;
+    return (start >= FIRST_FREE && start + size <= LOW_MEMORY) || start >= HIGH_MEMORY;
+}
+
+static bool place(struct machine *m, const struct load_plan *plan, const uint8_t *image, FILE *err)
+{
+    for (unsigned i = 0; i < plan->n_segments; i++) {
+        const struct load_segment *s = &plan->segment[i];
+        if (!is_free(m, s->physical, s->memory_size)) {
+            fprintf(err,
+                    "segment of %" PRIu64 " bytes at %" PRIX64
+                    "H does not fit the memory: %XH-%XH and 100000H-%" PRIX64 "H are free\n",
+                    s->memory_size, s->physical, FIRST_FREE, LOW_MEMORY - 1, m->ram_size - 1);
+            return false;
+        }
+    }
+    for (unsigned i = 0; i < plan->n_segments; i++) {
+        const struct load_segment *s = &plan->segment[i];
+        memcpy(m->ram + s->physical, image + s->offset, s->file_size);
+        memset(m->ram + s->physical + s->file_size, 0, s->memory_size - s->file_size);
+    }
+    return true;
+}
+
+/* The lowest free pages at or above INFO_AT that no segment uses; 0: none. */
+static uint32_t find_room(const struct machine *m, const struct load_plan *plan)
+{
+    uint64_t at = INFO_AT;
+    bool moved = true;
+
+    while (moved) {
+        moved = false;
+        if (at + INFO_MAX > LOW_MEMORY && at < HIGH_MEMORY)
+            at = HIGH_MEMORY;
+        for (unsigned i = 0; i < plan->n_segments; i++) {
+            const struct load_segment *s = &plan->segment[i];
+            if (overlaps(at, INFO_MAX, s->physical, s->memory_size)) {
+                at = (s->physical + s->memory_size + PAGE_SIZE - 1) & ~(uint64_t)(PAGE_SIZE - 1);
+                moved = true;
+            }
+        }
+    }
+    return is_free(m, at, INFO_MAX) ? at : 0;
+}
+
+/* ---- Machine state ---- */
+
+static void machine_state(struct machine *m, const struct load_plan *plan, uint32_t info)
+{
+    const struct segment code = {0x08, 0, UINT32_MAX, 0xc09b00}; /* 32-bit, execute/read, 4 GiB */
+    const struct segment data = {0x10, 0, UINT32_MAX, 0xc09300}; /* 32-bit, read/write, 4 GiB */
+    struct cpu *cpu = m->cpus[0];
+
+    for (unsigned i = RAX; i <= RDI; i++)
+        cpu->r[i] = UNDEFINED + i;
+    cpu->r[RAX] = plan->multiboot == 2 ? MB2_BOOT_MAGIC : MB1_BOOT_MAGIC;
+    cpu->r[RBX] = info;
+    for (unsigned i = SEG_ES; i <= SEG_GS; i++)
+        cpu->seg[i] = i == SEG_CS ? code : data;
+    cpu->cr0 = CR0_PE | CR0_ET;
+    cpu->cpl = 0;
+    cpu->gdtr.base = cpu->idtr.base = UNDEFINED;
+    cpu->gdtr.limit = cpu->idtr.limit = 0;
+    cpu->rip = plan->entry;
+    cpu_set_rflags(cpu, RFLAGS_FIXED1);
+    cpu->state = CPU_RUNNING;
+    exec_mode_changed(cpu);
+}
+
+static void bios_data_area(struct machine *m)
+{
+    const uint16_t com1 = 0x3f8, ebda = LOW_MEMORY >> 4, memory = LOW_MEMORY >> 10;
+
+    memcpy(m->ram + BDA_COM1, &com1, 2);
+    memcpy(m->ram + BDA_EBDA, &ebda, 2);
+    memcpy(m->ram + BDA_MEMORY, &memory, 2);
+    m->ram[LOW_MEMORY] = 1; /* length of the EBDA in KiB */
+}
+
+bool loader_load(struct machine *m, const uint8_t *image, size_t size, const char *cmdline,
+                 FILE *err)
+{
+    struct load_plan plan;
+    struct writer w = {.used = 0};
+    uint32_t info;
+
+    if (!loader_plan(&plan, image, size, err) || !place(m, &plan, image, err))
+        return false;
+    info = find_room(m, &plan);
+    if (!info) {
+        fprintf(err, "no room for the boot information beside the image\n");
+        return false;
+    }
+    bios_data_area(m);
+    acpi_build(m);
+    if (plan.multiboot == 2)
+        info_multiboot2(&w, m, cmdline);
+    else
+        info_multiboot1(&w, m, cmdline, info);
+    if (w.full) {
+        fprintf(err, "the command line is too long (%zu bytes; %u fit)\n", strlen(cmdline),
+                INFO_MAX / 2);
+        return false;
+    }
+    memcpy(m->ram + info, w.data, w.used);
+    machine_state(m, &plan, info);
+    return true;
+}
