@@ -76,10 +76,10 @@ body_spin_end:
     END  body_spin
 
     BODY body_chain
-    ONCE body_chain movq $chain_cell, %rax
+    ONCE body_chain movl $3, %eax
 1:
     .rept CHAIN_LENGTH
-    EACH body_chain movq (%rax), %rax   /* the cell holds its own address */
+    EACH body_chain imulq %rax, %rax    /* each product is a factor of the next */
     .endr
     EACH body_chain decq %rdi
     EACH body_chain jnz 1b
@@ -126,11 +126,6 @@ body_halt:
     hlt
     ret
     .size   body_halt, . - body_halt
-
-    .data
-    .p2align 6
-chain_cell:
-    .quad   chain_cell
 
     .bss
     .p2align 6

@@ -26,7 +26,7 @@ void body_spin(uint64_t iterations);
 extern const struct body_insns body_spin_insns;
 extern const char body_spin_end[]; /* first byte after it */
 
-/* Each load needs the one before it: latency bound. */
+/* Multiplications, each of which needs the one before it: latency bound. */
 void body_chain(uint64_t iterations);
 extern const struct body_insns body_chain_insns;
 
