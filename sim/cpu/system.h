@@ -15,19 +15,19 @@
 #define DEBUG_REGS    4
 
 struct system_state {
-    struct tlb_entry scratch; /* translation that must not be kept, see tlb_fill */
+    struct tlb_entry scratch;       /* translation that must not be kept, see tlb_fill */
     bool global[2][3][TLB_ENTRIES]; /* which TLB entries survive MOV to CR3 */
-    uint64_t pdpte[4];        /* PAE paging: loaded by MOV to CR3 */
+    uint64_t pdpte[4];              /* PAE paging: loaded by MOV to CR3 */
     uint64_t tsc_adjust;
     uint64_t feature_control, misc_enable, bios_sign_id;
     uint64_t mtrr_def_type, mtrr_fixed[MTRR_FIXED], mtrr_var[MTRR_VARIABLE][2];
     uint64_t xcr0;
-    bool shadow_ss;        /* cpu->shadow is that of MOV SS or POP SS: blocks #DB and NMI too */
-    bool shadow_ends;      /* the instruction that runs now is the one in the shadow */
-    bool step_armed;       /* RFLAGS.TF was set when the instruction that runs now began */
-    bool rf_armed;         /* RFLAGS.RF likewise: it ends with this instruction */
-    uint32_t debug_hits;   /* DR6 bits of data and I/O breakpoints met by this instruction */
-    bool watch_data;       /* DR7 arms a data breakpoint */
+    bool shadow_ss;      /* cpu->shadow is that of MOV SS or POP SS: blocks #DB and NMI too */
+    bool shadow_ends;    /* the instruction that runs now is the one in the shadow */
+    bool step_armed;     /* RFLAGS.TF was set when the instruction that runs now began */
+    bool rf_armed;       /* RFLAGS.RF likewise: it ends with this instruction */
+    uint32_t debug_hits; /* DR6 bits of data and I/O breakpoints met by this instruction */
+    bool watch_data;     /* DR7 arms a data breakpoint */
     uint64_t watch[DEBUG_REGS];
 };
 
@@ -90,7 +90,7 @@ bool sys_write(struct cpu *cpu, uint64_t linear, const void *buf, unsigned n, en
 /* Bits of struct segment.attr, which are those of a descriptor's second doubleword. */
 #define DESC_TYPE      (15 << 8)
 #define DESC_ACCESSED  (1 << 8)
-#define DESC_RW        (1 << 9) /* data: writable; code: readable */
+#define DESC_RW        (1 << 9)  /* data: writable; code: readable */
 #define DESC_EXPAND    (1 << 10) /* data: expand-down */
 #define DESC_CONFORM   (1 << 10) /* code: conforming */
 #define DESC_CODE      (1 << 11)
@@ -183,8 +183,7 @@ struct stack {
     uint32_t error; /* of the #SS */
 };
 void stack_current(struct cpu *cpu, struct stack *st);
-void stack_of(struct stack *st, const struct segment *ss, uint64_t sp,
-              unsigned cpl, bool flat);
+void stack_of(struct stack *st, const struct segment *ss, uint64_t sp, unsigned cpl, bool flat);
 bool stack_push(struct cpu *cpu, struct stack *st, unsigned n, uint64_t value, struct fault *f);
 bool stack_pop(struct cpu *cpu, struct stack *st, unsigned n, uint64_t *value, struct fault *f);
 void stack_commit(struct cpu *cpu, const struct stack *st);

@@ -1,0 +1,98 @@
+/*
+ * CPUID from the profile's leaves, with what depends on the processor's state. SDM vol. 2 "CPUID".
+ */
+#include <string.h>
+
+#include "sim/cpu/system.h"
+#include "sim/dev/dev.h"
+
+#define EXTENDED       0x80000000u
+#define LEAF_FEATURES  1
+#define LEAF_TOPOLOGY  0xb
+#define LEAF_TOPOLOGY2 0x1f
+#define ECX_OSXSAVE    (1u << 27)
+#define LEVEL_SMT      (1u << 8)
+#define LEVEL_CORE     (2u << 8)
+
+static const struct cpuid_leaf *find(const struct cpu *cpu, uint32_t leaf, uint32_t subleaf)
+{
+    const struct profile *p = cpu->profile;
+    for (unsigned i = 0; i < p->n_cpuid; i++)
+        if (p->cpuid[i].leaf == leaf && (p->cpuid[i].any_subleaf || p->cpuid[i].subleaf == subleaf))
+            return &p->cpuid[i];
+    return NULL;
+}
+
+static uint32_t maximum(const struct cpu *cpu, uint32_t leaf)
+{
+    const struct cpuid_leaf *l = find(cpu, leaf, 0);
+    return l ? l->eax : leaf;
+}
+
+/* Number of APIC id bits that tell the machine's processors apart. */
+static unsigned id_bits(const struct cpu *cpu)
+{
+    unsigned bits = 0;
+    while (1u << bits < cpu->machine->n_cpus)
+        bits++;
+    return bits;
+}
+
+/* Leaf 0BH: each simulated processor is a core of one thread. Invalid subleafs give the level
+ * number in ECX[7:0] and the x2APIC id in EDX. */
+static void topology(const struct cpu *cpu, uint32_t subleaf, uint32_t out[4])
+{
+    out[0] = out[1] = 0;
+    out[2] = subleaf & 0xff;
+    out[3] = cpu->index;
+    if (subleaf == 0) {
+        out[1] = 1;
+        out[2] |= LEVEL_SMT;
+    } else if (subleaf == 1) {
+        out[0] = id_bits(cpu);
+        out[1] = cpu->machine->n_cpus;
+        out[2] |= LEVEL_CORE;
+    }
+}
+
+static void features(struct cpu *cpu, uint32_t out[4])
+{
+    uint64_t apic_base = 0;
+    out[1] = (out[1] & 0xff00) | cpu->machine->n_cpus << 16 | cpu->index << 24;
+    if (out[2] & ECX_OSXSAVE)
+        out[2] &= ~ECX_OSXSAVE;
+    if (cpu->cr4 & CR4_OSXSAVE)
+        out[2] |= ECX_OSXSAVE;
+    if (cpu->lapic &&
+        (!lapic_rdmsr(cpu->lapic, MSR_IA32_APIC_BASE, &apic_base) || !(apic_base & APIC_BASE_EN)))
+        out[3] &= ~(uint32_t)CPUID_1_EDX_APIC;
+}
+
+void cpu_cpuid(struct cpu *cpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    /* A leaf beyond the highest gives the data of the highest basic leaf. */
+    uint32_t highest = maximum(cpu, leaf & EXTENDED);
+    if ((leaf & ~EXTENDED) > 0xffff || leaf > highest)
+        leaf = maximum(cpu, 0);
+    const struct cpuid_leaf *l = find(cpu, leaf, subleaf);
+    memset(out, 0, 4 * sizeof *out);
+    if (l) {
+        out[0] = l->eax;
+        out[1] = l->ebx;
+        out[2] = l->ecx;
+        out[3] = l->edx;
+    }
+    if (leaf == LEAF_FEATURES)
+        features(cpu, out);
+    else if (leaf == LEAF_TOPOLOGY || leaf == LEAF_TOPOLOGY2)
+        topology(cpu, subleaf, out);
+}
+
+bool cpuid_has(const struct cpu *cpu, uint32_t leaf, uint32_t subleaf, unsigned reg, unsigned bit)
+{
+    const struct cpuid_leaf *l = find(cpu, leaf, subleaf);
+    if (!l || leaf > maximum(cpu, leaf & EXTENDED))
+        return false;
+    uint32_t value[4] = {l->eax, l->ebx, l->ecx, l->edx};
+    return value[reg] >> bit & 1;
+}

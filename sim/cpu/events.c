@@ -1,0 +1,61 @@
+/*
+ * What happens between two instructions: INIT, SIPI, NMI, external interrupts. SDM vol. 3
+ * "Prioritization of Concurrent Events"; traps of the instruction before have been taken in
+ * system_after_insn already.
+ */
+#include "sim/cpu/system.h"
+#include "sim/dev/dev.h"
+
+/* SDM vol. 3 "Typical AP Initialization Sequence": CS = vector << 8, IP = 0. */
+static void start_up(struct cpu *cpu)
+{
+    cpu->attention &= ~ATTN_SIPI;
+    segment_load_real(cpu, SEG_CS, (uint16_t)(cpu->sipi_vector << 8));
+    cpu->rip = 0;
+    cpu->state = CPU_RUNNING;
+    exec_mode_changed(cpu);
+}
+
+static bool take_nmi(struct cpu *cpu)
+{
+    if (!(cpu->attention & ATTN_NMI) || cpu->nmi_blocked || (cpu->shadow && cpu->system->shadow_ss))
+        return false;
+    cpu->attention &= ~ATTN_NMI;
+    cpu->state = CPU_RUNNING;
+    cpu->nmi_blocked = true; /* until IRET. SDM vol. 3 "Handling Multiple NMIs" */
+    deliver(cpu, EVENT_NMI, VEC_NMI, false, 0, cpu->rip);
+    return true;
+}
+
+static bool take_interrupt(struct cpu *cpu)
+{
+    bool shadow = cpu->shadow && cpu->state == CPU_RUNNING;
+    if (!(cpu->attention & ATTN_INTR) || shadow || !(cpu_rflags(cpu) & RFLAGS_IF))
+        return false;
+    int vector = lapic_ack(cpu->lapic);
+    if (lapic_pending(cpu->lapic) < 0)
+        cpu->attention &= ~ATTN_INTR;
+    if (vector < 0)
+        return false;
+    cpu->state = CPU_RUNNING;
+    deliver(cpu, EVENT_INTERRUPT, vector, false, 0, cpu->rip);
+    return true;
+}
+
+bool system_events(struct cpu *cpu)
+{
+    if (cpu->attention & ATTN_INIT) {
+        cpu_reset(cpu, true);
+        return true;
+    }
+    if (cpu->attention & ATTN_SIPI) {
+        if (cpu->state == CPU_WAIT_SIPI) {
+            start_up(cpu);
+            return true;
+        }
+        cpu->attention &= ~ATTN_SIPI; /* ignored elsewhere */
+    }
+    if (cpu->state == CPU_WAIT_SIPI || cpu->state == CPU_SHUTDOWN)
+        return false;
+    return take_nmi(cpu) || take_interrupt(cpu);
+}
