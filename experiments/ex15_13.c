@@ -2,10 +2,11 @@
  * Experiment 15-13 · Measure CPI.
  *
  * Cycles per instruction of two functions with the same number of instructions in the loop: in one
- * each load needs the one before it, in the other nothing waits for anything. Non-halted CPI is
- * core cycles by instructions, nominal CPI is reference cycles by instructions; both come from one
- * window, on FIXED_CTR0 to 2. SDM vol. 3 "Cycle Counting", "Non-Halted Reference Clockticks". The
- * three counters must be opened by one write, else the ratio is of two different spans.
+ * each multiplication needs the one before it, in the other nothing waits for anything. Non-halted
+ * CPI is core cycles by instructions, nominal CPI is reference cycles by instructions; both come
+ * from one window, on FIXED_CTR0 to 2. SDM vol. 3 "Cycle Counting", "Non-Halted Reference
+ * Clockticks". The three counters must be opened by one write, else the ratio is of two different
+ * spans.
  */
 #include "experiments/bodies.h"
 #include "experiments/experiment.h"
