@@ -76,6 +76,8 @@ def run(*command, seconds=60, env=None, text_in=None):
     try:
         end = subprocess.run(command, capture_output=True, timeout=seconds, env=environment, **stdin, check=False)
         status, out, err = end.returncode, end.stdout, end.stderr
+    except OSError as missing:
+        status, out, err = 127, b"", str(missing).encode()
     except subprocess.TimeoutExpired as late:
         status, out, err = 124, late.stdout or b"", late.stderr or b""
     return Run(

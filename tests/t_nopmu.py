@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Without a PMU everything is skipped with its reason and the exit is 0: profile none, and QEMU's TCG.
 
-QEMU boots the very image that `make iso` makes, by SeaBIOS and by OVMF.
+QEMU boots the very image that `make iso` makes, by SeaBIOS and by OVMF, from a disc and from a USB stick.
 """
 
 import re
@@ -27,12 +27,12 @@ check_skips(sim(profile="none"), "profile none")
 image = SCRATCH / "pmulab.iso"
 made = run("scripts/iso", image, seconds=60)
 ok(made.status == 0 and image.stat().st_size < 32 << 20, "the image is made, under 32 MiB", made)
-for firmware in ("bios", "uefi"):
-    result = run("scripts/qemu", image, "tcg", firmware, seconds=150)
+for firmware, medium in [("bios", "cd"), ("uefi", "cd"), ("bios", "usb"), ("uefi", "usb")]:
+    result = run("scripts/qemu", image, "tcg", firmware, 1, 120, medium, seconds=150)
     # Before the kernel's first line are the firmware's and GRUB's own.
     at = result.out.rfind("TAP version 14")
     result.out = result.out[max(at, 0) :]
-    check_skips(result, f"menu of the image, {firmware}")
+    check_skips(result, f"menu of the image, {firmware}, {medium}")
 
 # A command line reaches the kernel through the image, and a wrong one ends with another status.
 result = run("scripts/run", env={"ENGINE": "tcg", "EX": "15-1,15-3", "TRACE": "msr"}, seconds=150)

@@ -167,6 +167,7 @@ struct insn_record {
     bool control; /* may only be dropped with its unit */
     bool conditional;
     bool dropped;
+    int16_t join; /* also reached from that instruction; -1: is not */
     uint16_t reads, writes, undef;
 };
 
@@ -179,7 +180,7 @@ struct sequence {
     unsigned len;    /* without the jump to the exit */
     uint8_t code[MAX_CODE];
     unsigned n_insns, n_units;
-    struct insn_record insn[MAX_INSNS];
+    struct insn_record insn[MAX_INSNS + 1]; /* and the end */
     unsigned n_patches;
     struct {
         uint64_t address, value;
