@@ -23,6 +23,12 @@ struct console_sink *serial_init(uint16_t port, uint32_t baud);
  */
 struct console_sink *vga_init(void);
 
+/* The framebuffer that the boot loader set up, cleared. Only after paging_init(): it may lie above
+ * 4 GiB. NULL when it is not there, not of a kind that it can draw on, or too large to be mapped.
+ */
+struct boot_framebuffer;
+struct console_sink *framebuffer_init(const struct boot_framebuffer *from);
+
 /* QEMU's and Bochs's debug console, port E9H. NULL when reading the port does not give E9H. */
 struct console_sink *debugcon_init(void);
 

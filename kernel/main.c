@@ -76,6 +76,10 @@ _Noreturn void kmain(const void *info)
     uint16_t missing_port = start_console(early);
     trap_init();
     paging_init();
+    struct console_sink *pixels =
+        cmdline.console_vga ? framebuffer_init(&bootinfo.framebuffer) : NULL;
+    if (pixels)
+        console_add(pixels);
     pic_disable();
     time_init();
     if (lapic_init(cmdline.apic, &lapic_missing))
