@@ -127,6 +127,14 @@ body_halt:
     ret
     .size   body_halt, . - body_halt
 
+    .globl  body_open_for_interrupts
+    .type   body_open_for_interrupts, @function
+body_open_for_interrupts:
+    sti
+    nop
+    ret
+    .size   body_open_for_interrupts, . - body_open_for_interrupts
+
     .bss
     .p2align 6
 mixed_buffer:

@@ -45,6 +45,10 @@ void body_clock_read(struct clock_pair *pair, uint32_t selector);
  * with interrupts on after the interrupt that ended the halt. */
 void body_halt(void);
 
+/* The same without the halt. An instruction must stand between STI and a CLI, else no interrupt
+ * ever gets in: the shadow of STI covers the next instruction. */
+void body_open_for_interrupts(void);
+
 /* How many instructions a body retires. */
 static inline uint64_t insns_of(const struct body_insns *insns, uint64_t iterations)
 {

@@ -66,7 +66,7 @@ static struct span alarm_span(uint32_t microseconds, bool halt)
         if (halt)
             body_halt();
         else
-            irq_enable();
+            body_open_for_interrupts();
         irq_disable();
     }
     body_clock_read(&pair[1], pmu_rdpmc_selector(PMU_FIXED(REF)));
