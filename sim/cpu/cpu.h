@@ -135,6 +135,11 @@ struct cpu {
     } fault;
     void *fault_env;
 
+    /* For --stats alone; PMIs are counted where the local APIC takes them. */
+    struct {
+        uint64_t interrupts, nmis, exceptions, pmis;
+    } stats;
+
     /* The parts. */
     unsigned index; /* 0: the bootstrap processor */
     struct machine *machine;

@@ -313,6 +313,12 @@ static void triple_fault(struct cpu *cpu, const struct fault *f, uint64_t rip)
 
 static void announce(struct cpu *cpu, const struct event *e)
 {
+    if (e->kind == EVENT_INTERRUPT)
+        cpu->stats.interrupts++;
+    else if (e->kind == EVENT_NMI)
+        cpu->stats.nmis++;
+    else
+        cpu->stats.exceptions++;
     if (e->kind == EVENT_INTERRUPT || e->kind == EVENT_NMI) {
         if (trace_on & TRACE_IRQ)
             trace_irq(cpu, e->vector, e->kind == EVENT_NMI);

@@ -228,6 +228,7 @@ void lapic_pmi(struct lapic *l)
             trace_pmi(l->cpu, "dropped: LVT perfmon is masked");
         return;
     }
+    l->cpu->stats.pmis++;
     switch ((lvt & APIC_LVT_DELIVERY) >> 8) {
     case MODE_FIXED:
         snprintf(what, sizeof(what), "LVT perfmon: fixed, vector %02XH; mask set", vector);
