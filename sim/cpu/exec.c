@@ -1,0 +1,416 @@
+/* cpu_run: finds blocks, runs them whole or one instruction at a time, keeps totals and deadlines.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/cpu/ops.h"
+#include "sim/dev/dev.h"
+#include "sim/pmu/pmu.h"
+#include "sim/trace.h"
+
+void exec_new(struct cpu *cpu)
+{
+    cpu->exec = calloc(1, sizeof(struct exec));
+    decode_init(cpu);
+    blocks_init(cpu);
+}
+
+void exec_free(struct cpu *cpu)
+{
+    if (!cpu->exec)
+        return;
+    blocks_done(cpu);
+    free(cpu->exec);
+    cpu->exec = NULL;
+}
+
+/* ---- flags, faults ---- */
+
+uint64_t cpu_rflags(struct cpu *cpu)
+{
+    return (cpu->rflags & ~(uint64_t)FLAGS_ARITH) | flags_get_all(cpu) | RFLAGS_FIXED1;
+}
+void cpu_set_rflags(struct cpu *cpu, uint64_t value)
+{
+    cpu->rflags = value | RFLAGS_FIXED1;
+    flags_set_all(cpu, value);
+    exec_update_mode(cpu);
+}
+
+_Noreturn void cpu_fault(struct cpu *cpu, unsigned vector, uint32_t error_code)
+{
+    cpu->fault.vector = vector;
+    cpu->fault.error_code = error_code;
+    _longjmp(*(jmp_buf *)cpu->fault_env, LEAVE_FAULT);
+}
+
+_Noreturn void cpu_unsupported(struct cpu *cpu, const char *what)
+{
+    const struct op *op = cpu->op;
+    uint64_t rip = op ? op->rip : cpu->rip;
+    uint64_t linear = cpu_64bit(cpu) ? rip : (uint32_t)(rip + cpu->seg[SEG_CS].base);
+    fprintf(stderr, "pmusim: the simulator lacks this: %s, at rip %#llx, bytes", what,
+            (unsigned long long)rip);
+    for (unsigned i = 0; i < ZYDIS_MAX_INSTRUCTION_LENGTH; i++) {
+        uint8_t byte;
+        if (!cpu_read_linear(cpu, linear + i, &byte, 1))
+            break;
+        fprintf(stderr, " %02x", byte);
+    }
+    fprintf(stderr, "\n");
+    cpu->rip = rip;
+    machine_stop(cpu->machine, STOP_UNSUPPORTED);
+    _longjmp(exec_of(cpu)->env, LEAVE_STOP);
+}
+
+/* ---- mode ---- */
+
+static bool flat(const struct segment *s)
+{
+    return s->base == 0 && s->limit == UINT32_MAX && (s->attr >> 15 & 1) &&
+           (s->attr & 0xe00) == 0x200; /* present, data, expand-up, writable */
+}
+
+void exec_update_mode(struct cpu *cpu)
+{
+    uint32_t mode;
+    const struct segment *cs = &cpu->seg[SEG_CS];
+    if (cpu_64bit(cpu)) {
+        mode = MODE_64 | MODE_FLAT_CODE;
+    } else {
+        mode = (cpu->cr0 & CR0_PE) && (cs->attr & SEG_ATTR_DB) ? MODE_32 : MODE_16;
+        if (!(cpu->cr0 & CR0_PE))
+            mode |= MODE_REAL;
+        if (cs->base == 0 && cs->limit == UINT32_MAX)
+            mode |= MODE_FLAT_CODE;
+        if (cpu->seg[SEG_SS].attr & SEG_ATTR_DB)
+            mode |= MODE_STACK32;
+        if (flat(&cpu->seg[SEG_DS]) && flat(&cpu->seg[SEG_ES]) && flat(&cpu->seg[SEG_SS]))
+            mode |= MODE_FLAT_DATA;
+    }
+    if (cpu->cpl == 3 && (cpu->cr0 & CR0_AM) && (cpu->rflags & RFLAGS_AC))
+        mode |= MODE_ALIGN;
+    exec_of(cpu)->mode = mode;
+}
+
+void exec_mode_changed(struct cpu *cpu)
+{
+    struct exec *x = exec_of(cpu);
+    exec_update_mode(cpu);
+    x->position = NULL;
+    cpu->deadline = 0;
+}
+
+/* ---- accounting ---- */
+
+/* Adds (or takes back) what the instructions first up to, not including, end cost. Everything
+ * static is added before the instructions run, so that a branch's or a device's view of the time
+ * includes the instruction itself. */
+static inline void account(struct cpu *cpu, const struct block *b, unsigned first, unsigned end,
+                           uint64_t sign)
+{
+    uint64_t *total = cpu->total[cpu->cpl != 0];
+    const struct op_sum *f = &b->op[first].before, *e = &b->op[end].before;
+    uint64_t slots = (e->slots - f->slots) * sign;
+    cpu->now += slots;
+    total[EV_SLOTS] += slots;
+    total[EV_INSN] += (uint64_t)(e->insns - f->insns) * sign;
+    total[EV_UOPS] += (uint64_t)(e->uops - f->uops) * sign;
+    total[EV_LOAD] += (uint64_t)(e->loads - f->loads) * sign;
+    total[EV_STORE] += (uint64_t)(e->stores - f->stores) * sign;
+}
+
+static void unpatch(struct exec *x)
+{
+    if (!x->patched)
+        return;
+    if (!x->running || !x->running->dead)
+        x->patched->fn = x->patched_fn;
+    x->patched = NULL;
+}
+
+static void take_back_from(struct cpu *cpu, unsigned index)
+{
+    struct exec *x = exec_of(cpu);
+    if (x->accounted > index)
+        account(cpu, x->running, index, x->accounted, UINT64_MAX);
+    x->accounted = index;
+}
+
+/* Stands in for the handler of an instruction before which the block must end. */
+void op_leave(struct cpu *cpu, const struct op *op)
+{
+    struct exec *x = exec_of(cpu);
+    unsigned index = op - x->running->op;
+    unpatch(x);
+    take_back_from(cpu, index);
+    cpu->rip = op->rip;
+    if (!x->running->dead && index < x->running->n) {
+        x->position = x->running;
+        x->position_index = index;
+    }
+}
+void op_end(struct cpu *cpu, const struct op *op)
+{
+    cpu->rip = op->rip;
+}
+
+static void leave_before(struct exec *x, struct op *op)
+{
+    unpatch(x);
+    x->patched = op;
+    x->patched_fn = op->fn;
+    op->fn = op_leave;
+}
+
+/* Ends the running block after the present instruction, and sets the clock to it. */
+void exec_stop_after(struct cpu *cpu)
+{
+    struct exec *x = exec_of(cpu);
+    struct block *b = x->running;
+    const struct op *op = cpu->op;
+    if (!b || b->dead || op < b->op || op >= b->op + b->n)
+        return;
+    unsigned index = op - b->op;
+    take_back_from(cpu, index + 1);
+    if (!x->patched)
+        leave_before(x, &b->op[index + 1]);
+}
+
+void exec_branch(struct cpu *cpu, const struct op *op, enum branch_kind kind, uint64_t target,
+                 bool taken)
+{
+    uint64_t *total = cpu->total[cpu->cpl != 0];
+    total[EV_BRANCH]++;
+    if (kind == BR_JCC)
+        total[EV_BRANCH_COND]++;
+    else if (kind == BR_CALL_REL || kind == BR_CALL_IND)
+        total[EV_BRANCH_CALL]++;
+    else if (kind == BR_RET)
+        total[EV_BRANCH_RET]++;
+    uint64_t base = (exec_of(cpu)->mode & MODE_CODE) == MODE_64 ? 0 : cpu->seg[SEG_CS].base;
+    bool mispredicted = uarch_branch(cpu, kind, op->rip + base, target + base, taken);
+    cpu->rip = taken ? target : op[1].rip;
+    if (taken) {
+        total[EV_BRANCH_TAKEN]++;
+        exec_of(cpu)->took_branch = true;
+        if (unlikely(cpu->want_branches || (trace_on & TRACE_BRANCH)))
+            cpu_branch_taken(cpu, kind, op->rip + base, target + base, cpu->cpl, mispredicted);
+    }
+}
+
+/* System instructions see the totals as they were before them; then they count, in the class where
+ * they began. */
+void op_system(struct cpu *cpu, const struct op *op)
+{
+    struct exec *x = exec_of(cpu);
+    struct block *b = x->running;
+    unsigned class = cpu->cpl != 0;
+    cpu->op = op;
+    b->insn->rip = op->rip;
+    cpu->rip = op[1].rip;
+    if (!system_execute(cpu, b->insn))
+        cpu_unsupported(cpu, ZydisMnemonicGetString(b->insn->z.mnemonic));
+    cpu->total[class][EV_INSN]++;
+    cpu->total[class][EV_UOPS]++;
+    cpu->total[class][EV_SLOTS]++;
+    cpu->now++;
+    exec_update_mode(cpu);
+    /* What it may have changed: IF, timers, counters, the shadow. */
+    cpu->deadline = 0;
+}
+
+/* ---- the loop ---- */
+
+static uint64_t min64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Instructions until the machine's limit; UINT64_MAX: none. Each costs a slot at least. */
+static uint64_t insns_left(const struct machine *m)
+{
+    if (m->max_insns == 0)
+        return UINT64_MAX;
+    uint64_t done = 0;
+    for (unsigned i = 0; i < MACHINE_MAX_CPUS; i++)
+        if (m->cpus[i])
+            done += m->cpus[i]->total[0][EV_INSN] + m->cpus[i]->total[1][EV_INSN];
+    return done >= m->max_insns ? 0 : m->max_insns - done;
+}
+
+/* Brings timers, counters and events up to date; false: leave cpu_run. */
+static bool service(struct cpu *cpu)
+{
+    if (cpu->now >= pmu_deadline(cpu->pmu))
+        pmu_update(cpu->pmu);
+    if (cpu->now >= lapic_deadline(cpu->lapic))
+        lapic_tick(cpu->lapic);
+    if (cpu->attention & ATTN_STOP) {
+        cpu->attention &= ~(uint32_t)ATTN_STOP;
+        return false;
+    }
+    if (cpu->now >= cpu->until || cpu->machine->stop != STOP_NONE)
+        return false;
+    uint64_t left = insns_left(cpu->machine);
+    if (left == 0) {
+        machine_stop(cpu->machine, STOP_MAX_INSNS);
+        return false;
+    }
+    if (cpu->attention & (ATTN_INTR | ATTN_NMI | ATTN_INIT | ATTN_SIPI)) {
+        if (system_events(cpu)) {
+            exec_update_mode(cpu);
+            exec_of(cpu)->position = NULL;
+            exec_of(cpu)->last = NULL;
+        }
+    }
+    uint64_t d = min64(cpu->until, pmu_deadline(cpu->pmu));
+    d = min64(d, lapic_deadline(cpu->lapic));
+    if (left != UINT64_MAX)
+        d = min64(d, cpu->now + left);
+    /* A deadline that is due now is looked at again after one instruction. */
+    cpu->deadline = d > cpu->now ? d : cpu->now + 1;
+    return true;
+}
+
+/* Time passes without instructions, to the next thing that can happen. */
+static void idle(struct cpu *cpu)
+{
+    uint64_t to = cpu->until;
+    uint64_t timer = lapic_deadline(cpu->lapic), counters = pmu_deadline(cpu->pmu);
+    if (timer > cpu->now)
+        to = min64(to, timer);
+    if (counters > cpu->now)
+        to = min64(to, counters);
+    cpu->halted += to - cpu->now;
+    cpu->now = to;
+    cpu->deadline = 0;
+}
+
+static inline bool wants_care(const struct cpu *cpu)
+{
+    return (cpu->attention & (ATTN_CAREFUL | ATTN_STEP)) |
+           (trace_on & (TRACE_INSN | TRACE_BRANCH)) | cpu->shadow;
+}
+
+/* In segments that are not flat, RIP is checked against the limit. */
+static void check_code_limit(struct cpu *cpu, const struct block *b, unsigned index)
+{
+    if (!(b->mode & MODE_FLAT_CODE) && b->op[index + 1].rip - 1 > cpu->seg[SEG_CS].limit)
+        cpu_gp0(cpu);
+}
+
+static void run_careful(struct cpu *cpu, struct block *b, unsigned index)
+{
+    struct exec *x = exec_of(cpu);
+    const struct op *op = &b->op[index];
+    unsigned class = cpu->cpl != 0;
+    uint64_t insns = cpu->total[class][EV_INSN];
+    if (cpu->attention & ATTN_STEP)
+        system_before_insn(cpu);
+    if (trace_on & TRACE_INSN) {
+        uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
+        unsigned length = op[1].rip - op->rip;
+        if (length <= sizeof(bytes) &&
+            cpu_read_linear(cpu, op->rip + (cpu_64bit(cpu) ? 0 : cpu->seg[SEG_CS].base), bytes,
+                            length))
+            trace_insn(cpu, op->rip, bytes, length);
+    }
+    cpu->shadow = false;
+    x->took_branch = false;
+    x->careful = true;
+    if (index + 1 < b->n)
+        leave_before(x, &b->op[index + 1]);
+    account(cpu, b, index, index + 1, 1);
+    x->accounted = index + 1;
+    op->fn(cpu, op);
+    x->running = NULL;
+    x->careful = false;
+    (void)insns;
+    if (cpu->attention & ATTN_STEP) {
+        cpu->op = NULL;
+        system_after_insn(cpu, x->took_branch);
+        exec_update_mode(cpu);
+    }
+    if (cpu->attention & ATTN_CAREFUL)
+        pmu_update(cpu->pmu);
+    if (wants_care(cpu) || cpu->attention)
+        cpu->deadline = 0;
+}
+
+static void take_fault(struct cpu *cpu)
+{
+    struct exec *x = exec_of(cpu);
+    struct block *b = x->running;
+    uint64_t rip = cpu->rip;
+    unpatch(x);
+    if (b) {
+        const struct op *op = cpu->op;
+        if (op >= b->op && op < b->op + b->n) {
+            rip = op->rip;
+            take_back_from(cpu, op - b->op);
+        }
+    }
+    x->running = NULL;
+    x->position = NULL;
+    x->last = NULL;
+    x->careful = false;
+    cpu->op = NULL;
+    cpu->rip = rip;
+    cpu->shadow = false;
+    unsigned vector = cpu->fault.vector;
+    bool has_error = vector == VEC_DF || (vector >= VEC_TS && vector <= VEC_PF) || vector == VEC_AC;
+    deliver(cpu, EVENT_EXCEPTION, vector, has_error, cpu->fault.error_code, rip);
+    exec_update_mode(cpu);
+    cpu->deadline = 0;
+}
+
+void cpu_run(struct cpu *cpu, uint64_t until)
+{
+    struct exec *x = exec_of(cpu);
+    cpu->until = until;
+    cpu->deadline = 0;
+    exec_update_mode(cpu);
+    cpu->fault_env = &x->env;
+    switch (_setjmp(x->env)) {
+    case LEAVE_FAULT:
+        take_fault(cpu);
+        break;
+    case LEAVE_STOP:
+        unpatch(x);
+        x->running = NULL;
+        return;
+    default:
+        break;
+    }
+    for (;;) {
+        if (cpu->now >= cpu->deadline) {
+            if (!service(cpu))
+                return;
+            if (cpu->state != CPU_RUNNING) {
+                idle(cpu);
+                continue;
+            }
+        }
+        struct block *b = x->position;
+        unsigned index = x->position_index;
+        if (likely(!b)) {
+            cpu->op = NULL;
+            b = blocks_find(cpu);
+            index = 0;
+        }
+        x->position = NULL;
+        x->last = b;
+        x->running = b;
+        cpu->op = &b->op[index];
+        check_code_limit(cpu, b, index);
+        if (unlikely(wants_care(cpu) || cpu->now + b->bound >= cpu->deadline)) {
+            run_careful(cpu, b, index);
+            continue;
+        }
+        account(cpu, b, index, b->n, 1);
+        x->accounted = b->n;
+        b->op[index].fn(cpu, &b->op[index]);
+        x->running = NULL;
+    }
+}

@@ -1,0 +1,188 @@
+/* Data accesses of the interpreter that leave the fast path: TLB misses, line and page crossings,
+ * devices, segments that are not flat. */
+#include "sim/cpu/memory.h"
+#include "sim/cpu/system.h"
+#include "sim/dev/dev.h"
+
+static struct tlb_entry lookup(struct cpu *cpu, uint64_t linear, enum access access, bool user)
+{
+    struct tlb_entry *e = tlb_slot(cpu, linear, access, user);
+    if (e->tag != (linear >> PAGE_SHIFT_4K) + 1)
+        e = tlb_fill(cpu, linear, access, user);
+    return *e;
+}
+
+/* A non-canonical address is #SS for stack references, #GP otherwise (SDM vol. 1 "Canonical
+ * Addressing"). Stack references that are not operands (PUSH...) have op->seg SEG_SS as well. */
+static _Noreturn void not_canonical(struct cpu *cpu, const struct op *op)
+{
+    cpu_fault(cpu, op && op->seg == SEG_SS ? VEC_SS : VEC_GP, 0);
+}
+
+void span_open(struct cpu *cpu, struct span *sp, const struct op *op, uint64_t linear, unsigned n,
+               enum access access, bool user)
+{
+    uint64_t last = linear + n - 1;
+    if (cpu_64bit(cpu)) {
+        if (!canonical(linear) || !canonical(last))
+            not_canonical(cpu, op);
+    } else {
+        /* Outside 64-bit mode linear addresses are 32 bits and wrap around. */
+        linear = (uint32_t)linear;
+        last = (uint32_t)last;
+    }
+    unsigned room = PAGE_BYTES - (linear & (PAGE_BYTES - 1));
+    sp->linear = linear;
+    sp->n = n;
+    sp->first = n < room ? n : room;
+    sp->page[0] = lookup(cpu, linear, access, user);
+    if (sp->first < n)
+        sp->page[1] = lookup(cpu, last & ~(uint64_t)(PAGE_BYTES - 1), access, user);
+    debug_data_access(cpu, linear, n, access == ACCESS_WRITE);
+}
+
+/* The model sees each line once. */
+static void span_timing(struct cpu *cpu, const struct span *sp, bool write)
+{
+    uint64_t line = 1ULL << cpu->uarch->line_shift;
+    for (unsigned done = 0; done < sp->n;) {
+        uint64_t linear = sp->linear + done;
+        const struct tlb_entry *e = &sp->page[done >= sp->first];
+        uint64_t physical = e->physical + (linear & (PAGE_BYTES - 1));
+        if (!e->host) {
+            uarch_device_access(cpu);
+        } else if (write) {
+            uarch_store(cpu, linear, physical);
+        } else if (done == 0) {
+            uarch_load(cpu, linear, physical);
+        } else {
+            /* A split load is one load: its second line moves the caches but counts no hit. */
+            uint64_t hits = cpu->total[cpu->cpl != 0][EV_L1_HIT];
+            uint64_t misses = cpu->total[cpu->cpl != 0][EV_L1_MISS];
+            uarch_load(cpu, linear, physical);
+            cpu->total[cpu->cpl != 0][EV_L1_HIT] = hits;
+            cpu->total[cpu->cpl != 0][EV_L1_MISS] = misses;
+            cpu->last_load.linear = sp->linear;
+        }
+        done += line - (linear & (line - 1));
+    }
+}
+
+/* A device must see the time of this very instruction, and what it does to interrupts and deadlines
+ * must be looked at before the next. */
+static void before_device(struct cpu *cpu)
+{
+    exec_stop_after(cpu);
+}
+
+static uint64_t part_read(struct cpu *cpu, const struct tlb_entry *e, unsigned offset, unsigned n)
+{
+    if (e->host)
+        return host_get(e->host + offset, n);
+    before_device(cpu);
+    if ((n & (n - 1)) == 0)
+        return machine_read(cpu, e->physical + offset, n);
+    uint64_t v = 0;
+    for (unsigned i = 0; i < n; i++)
+        v |= machine_read(cpu, e->physical + offset + i, 1) << (8 * i);
+    return v;
+}
+
+static void part_write(struct cpu *cpu, const struct tlb_entry *e, unsigned offset, unsigned n,
+                       uint64_t v)
+{
+    if (e->host) {
+        memcpy(e->host + offset, &v, n);
+        code_check(cpu, e->physical + offset, n);
+        return;
+    }
+    before_device(cpu);
+    if ((n & (n - 1)) == 0) {
+        machine_write(cpu, e->physical + offset, n, v);
+        return;
+    }
+    for (unsigned i = 0; i < n; i++)
+        machine_write(cpu, e->physical + offset + i, 1, v >> (8 * i) & 0xff);
+}
+
+uint64_t span_read(struct cpu *cpu, const struct span *sp)
+{
+    span_timing(cpu, sp, false);
+    uint64_t v = part_read(cpu, &sp->page[0], sp->linear & (PAGE_BYTES - 1), sp->first);
+    if (sp->first < sp->n)
+        v |= part_read(cpu, &sp->page[1], 0, sp->n - sp->first) << (8 * sp->first);
+    return v;
+}
+
+void span_write(struct cpu *cpu, const struct span *sp, uint64_t value)
+{
+    span_timing(cpu, sp, true);
+    part_write(cpu, &sp->page[0], sp->linear & (PAGE_BYTES - 1), sp->first, value);
+    if (sp->first < sp->n)
+        part_write(cpu, &sp->page[1], 0, sp->n - sp->first, value >> (8 * sp->first));
+}
+
+uint64_t load_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n)
+{
+    struct span sp;
+    span_open(cpu, &sp, op, linear, n, ACCESS_READ, cpu->cpl == 3);
+    return span_read(cpu, &sp);
+}
+
+void store_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n, uint64_t v)
+{
+    struct span sp;
+    span_open(cpu, &sp, op, linear, n, ACCESS_WRITE, cpu->cpl == 3);
+    span_write(cpu, &sp, v);
+}
+
+uint64_t rmw_begin_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n,
+                        struct rmw *m)
+{
+    m->host = NULL;
+    span_open(cpu, &m->span, op, linear, n, ACCESS_WRITE, cpu->cpl == 3);
+    return span_read(cpu, &m->span);
+}
+
+uint64_t mem_read(struct cpu *cpu, uint64_t linear, unsigned n, bool user)
+{
+    struct span sp;
+    span_open(cpu, &sp, NULL, linear, n, ACCESS_READ, user);
+    return span_read(cpu, &sp);
+}
+
+void mem_write(struct cpu *cpu, uint64_t linear, unsigned n, uint64_t value, bool user)
+{
+    struct span sp;
+    span_open(cpu, &sp, NULL, linear, n, ACCESS_WRITE, user);
+    span_write(cpu, &sp, value);
+}
+
+/* SDM vol. 3 "Limit Checking", "Type Checking", "Null Segment Selector Checking"; vol. 2
+ * "Interrupt 17 - Alignment Check Exception". */
+uint64_t segment_linear(struct cpu *cpu, unsigned seg, uint64_t offset, unsigned n,
+                        enum access access)
+{
+    const struct segment *s = &cpu->seg[seg];
+    unsigned vector = seg == SEG_SS ? VEC_SS : VEC_GP;
+    uint64_t linear;
+    if (cpu_64bit(cpu)) {
+        linear = offset + (seg == SEG_FS || seg == SEG_GS ? s->base : 0);
+        if (!canonical(linear) || !canonical(linear + n - 1))
+            cpu_fault(cpu, vector, 0);
+    } else {
+        if (cpu->cr0 & CR0_PE) {
+            bool code = s->attr & DESC_CODE;
+            if (!(s->attr & DESC_P) || (code && !(s->attr & DESC_RW)))
+                cpu_fault(cpu, vector, 0);
+            if (access == ACCESS_WRITE && (code || !(s->attr & DESC_RW)))
+                cpu_fault(cpu, vector, 0);
+        }
+        if (!segment_limit_ok(s, offset, n))
+            cpu_fault(cpu, vector, 0);
+        linear = (uint32_t)(s->base + offset);
+    }
+    if ((exec_of(cpu)->mode & MODE_ALIGN) && (linear & (n - 1)) && cpu->cpl == 3)
+        cpu_fault(cpu, VEC_AC, 0);
+    return linear;
+}
