@@ -74,8 +74,8 @@ _start:
     cmpl $(IDENTITY_GIB * TABLE_ENTRIES), %ecx
     jb 2b
 
-    movl %cr4, %eax
-    orl $CR4_PAE, %eax
+    /* Known values, not what the firmware left: CR4.LA57, for one, would make the tables 5-level. */
+    movl $CR4_PAE, %eax
     movl %eax, %cr4
     movl $boot_pml4, %eax
     movl %eax, %cr3
@@ -83,8 +83,7 @@ _start:
     rdmsr
     orl $EFER_LME, %eax
     wrmsr
-    movl %cr0, %eax
-    orl $(CR0_PG | CR0_NE), %eax
+    movl $(CR0_PG | CR0_NE | CR0_ET | CR0_MP | CR0_PE), %eax
     movl %eax, %cr0
     lgdt boot_gdtr
     ljmp $SEG_KERNEL_CODE, $start64

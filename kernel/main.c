@@ -16,8 +16,10 @@
 
 #define COM1      0x3f8
 #define COM1_BAUD 115200
-/* The boot information of a loader is some KiB; what claims more than this is broken. */
+/* The boot information of a loader is some KiB; what claims more than this is broken. Below 4 GiB
+ * lies all that is mapped. */
 #define BOOTINFO_LIMIT (1 << 20)
+#define IDENTITY_END   (1ULL << 32)
 
 static struct bootinfo bootinfo;
 static struct cmdline cmdline;
@@ -64,6 +66,12 @@ static void print_notes(uint16_t missing_port, const char *lapic_missing)
         kprintf("# local APIC: %s\n", lapic_missing);
 }
 
+static size_t bootinfo_limit(uint64_t info)
+{
+    return info > IDENTITY_END - BOOTINFO_LIMIT ? IDENTITY_END - info : BOOTINFO_LIMIT;
+}
+
+/* Entered from boot/start.S with the address of the Multiboot2 boot information. */
 _Noreturn void kmain(const void *info)
 {
     struct console_sink *early = serial_init(COM1, COM1_BAUD);
@@ -71,7 +79,7 @@ _Noreturn void kmain(const void *info)
 
     if (early)
         console_add(early);
-    bootinfo_parse(&bootinfo, info, BOOTINFO_LIMIT);
+    bootinfo_parse(&bootinfo, info, bootinfo_limit((uint64_t)info));
     cmdline_parse(&cmdline, bootinfo.cmdline);
     uint16_t missing_port = start_console(early);
     trap_init();

@@ -4,11 +4,13 @@
 #include <stddef.h>
 
 #include "kernel/arch.h"
+#include "kernel/cpuid.h"
 #include "kernel/panic.h"
 #include "kernel/percpu.h"
 #include "kernel/printf.h"
 #include "kernel/trap_names.h"
 
+#define CPUID_1_EDX_MCE        (1 << 7)
 #define VECTORS                256
 #define STUB_SIZE              16
 #define GATE_INTERRUPT_PRESENT 0x8e00 /* 64-bit interrupt gate, DPL 0, present */
@@ -57,6 +59,17 @@ static void load_idt(void)
     __asm__ volatile("lidt %0" ::"m"(idtr) : "memory");
 }
 
+/* Without CR4.MCE a machine check is no exception but a shutdown (SDM vol. 3 "Machine-Check
+ * Exceptions"). */
+static void enable_machine_check(void)
+{
+    uint64_t cr4;
+    if (!(cpuid(1, 0).edx & CPUID_1_EDX_MCE))
+        return;
+    __asm__ volatile("movq %%cr4, %0" : "=r"(cr4));
+    __asm__ volatile("movq %0, %%cr4" ::"r"(cr4 | CR4_MCE) : "memory");
+}
+
 void trap_init(void)
 {
     for (unsigned vector = 0; vector < VECTORS; vector++) {
@@ -71,6 +84,7 @@ void trap_init(void)
     }
     percpu_init(0);
     load_idt();
+    enable_machine_check();
 }
 
 trap_handler trap_set_handler(unsigned vector, trap_handler handler)
