@@ -61,6 +61,26 @@ static uint8_t *read_image(const char *path, size_t *size)
     return data;
 }
 
+/* Loads the image; what the loader has to say comes with the image's name. */
+static bool load(struct machine *m, const struct options *o, const uint8_t *image, size_t size)
+{
+    char *why = NULL;
+    size_t length;
+    FILE *err = open_memstream(&why, &length);
+    bool ok;
+
+    if (!err) {
+        fprintf(stderr, "pmusim: %s\n", strerror(errno));
+        return false;
+    }
+    ok = loader_load(m, image, size, o->cmdline, err);
+    fclose(err);
+    if (!ok)
+        fprintf(stderr, "pmusim: %s: %s", o->image, why);
+    free(why);
+    return ok;
+}
+
 static bool load_profile(struct profile *p, const struct options *o)
 {
     if (!profile_load(p, o->profile, stderr))
@@ -210,10 +230,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "pmusim: no memory for a machine of %" PRIu64 " MiB\n", o.memory >> 20);
         goto out;
     }
-    if (!loader_load(m, image, size, o.cmdline, stderr)) {
-        fprintf(stderr, "pmusim: %s: cannot be loaded\n", o.image);
+    if (!load(m, &o, image, size))
         goto out;
-    }
     symbols_load(image, size);
     if (!start_trace(&o))
         goto out;
