@@ -86,6 +86,7 @@ static const struct field fields[] = {
     U64("pmu.misc_enable", pmu.misc_enable, 0, UINT64_MAX),
     FLAG("pmu.bts", pmu.bts),
     FLAG("pmu.ds64", pmu.ds64),
+    FLAG("pmu.bts_predicted", pmu.bts_predicted),
     UINT("pmu.pebs_counters", pmu.pebs_counters, 0, 0xff),
     UINT("pmu.pebs_format", pmu.pebs_format, 0, 3),
     FLAG("pmu.pebs_load_latency", pmu.pebs_load_latency),
@@ -118,7 +119,7 @@ static const struct {
     enum cpu_event what;
     enum event_unit unit;
 } sources[] = {
-    {"none", EV_NONE, UNIT_EVENT},
+    {"none", EV_ABSENT, UNIT_EVENT},
     {"insn", EV_INSN, UNIT_EVENT},
     {"slots", EV_SLOTS, UNIT_EVENT},
     {"core-cycle", EV_SLOTS, UNIT_CORE_CYCLE},
@@ -578,6 +579,8 @@ bool profile_finish(struct profile *p, FILE *err)
         ok = fail(&r, "pmu.pebs_counters", "PEBS needs counters, but pmu.version is 0");
     if (p->pmu.pebs_counters >> p->pmu.general)
         ok = fail(&r, "pmu.pebs_counters", "names a counter past pmu.general");
+    if ((p->pmu.bts || p->pmu.pebs_counters) && !p->pmu.ds64)
+        ok = fail(&r, "pmu.ds64", "the 32-bit DS area is not modelled: BTS and PEBS need ds64");
     if (p->uarch.l1d.size == 0)
         ok = fail(&r, "cache.l1d", "must not be absent");
     if (p->uarch.llc.size && !p->uarch.l2.size)

@@ -10,7 +10,7 @@
 /* What the simulated core can count. A profile's events map encodings to these; EV_SLOTS and the
  * clocks derived from it count time while the core is not halted. */
 enum cpu_event {
-    EV_NONE,         /* an encoding the machine lacks: counts 0 */
+    EV_ABSENT,       /* an encoding the machine lacks: counts 0 */
     EV_INSN,         /* instructions retired; a REP string instruction is one */
     EV_SLOTS,        /* issue slots of unhalted time: one core cycle is retire_width of them */
     EV_UOPS,         /* micro-operations retired */
@@ -89,6 +89,7 @@ struct profile {
         uint64_t capabilities;       /* its value */
         uint64_t misc_enable;        /* reset value of IA32_MISC_ENABLE */
         bool bts, ds64;              /* branch trace store */
+        bool bts_predicted;          /* its records have the predicted bit */
         unsigned pebs_counters;      /* bitmap; 0: no PEBS */
         unsigned pebs_format;
         bool pebs_load_latency;

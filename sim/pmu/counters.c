@@ -39,7 +39,7 @@ static uint64_t clock_hz(const struct profile *p, enum event_unit unit)
 uint64_t counter_source(const struct pmu *pmu, const struct counter *c)
 {
     const struct profile *p = pmu->profile;
-    if (c->event == EV_NONE)
+    if (c->event == EV_ABSENT)
         return 0;
     uint64_t total = ring_total(pmu, c, c->event);
     switch (c->unit) {
@@ -163,6 +163,14 @@ static void overflowed(struct pmu *pmu, unsigned status_bit, const struct counte
     }
 }
 
+/* SDM vol. 3 "Load Latency Performance Monitoring Facility": "performance events with latencies
+ * greater than this value are counted". The facility tags one load at a time: of an instruction's
+ * loads, the last. */
+static uint64_t slow_loads(const struct pmu *pmu, uint64_t loads)
+{
+    return loads != 0 && pmu->cpu->last_load.latency > pmu->pebs_ld_lat;
+}
+
 /* Returns whether the counter carried out of its width. */
 static bool counter_sync(struct pmu *pmu, struct counter *c, unsigned width)
 {
@@ -173,9 +181,18 @@ static bool counter_sync(struct pmu *pmu, struct counter *c, unsigned width)
     c->source = source;
     if (c->by_cycle)
         n = follow_cycles(pmu, c, n);
+    if (c->latency)
+        n = slow_loads(pmu, n);
+    c->made += n;
     uint64_t room = bits(width) - c->value;
     c->value = (c->value + n) & bits(width);
     return n > room;
+}
+
+static void general_overflowed(struct pmu *pmu, unsigned i)
+{
+    overflowed(pmu, i, &pmu->general[i], "IA32_PMC", i);
+    pebs_overflow(pmu, i);
 }
 
 void counters_sync(struct pmu *pmu)
@@ -183,7 +200,7 @@ void counters_sync(struct pmu *pmu)
     const struct profile *p = pmu->profile;
     for (unsigned i = 0; i < general_count(p); i++)
         if (counter_sync(pmu, &pmu->general[i], p->pmu.general_width))
-            overflowed(pmu, i, &pmu->general[i], "IA32_PMC", i);
+            general_overflowed(pmu, i);
     for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++)
         if (fixed_exists(p, i) && counter_sync(pmu, &pmu->fixed[i], p->pmu.fixed_width))
             overflowed(pmu, GLOBAL_FIXED_SHIFT + i, &pmu->fixed[i], "IA32_FIXED_CTR", i);
@@ -191,7 +208,7 @@ void counters_sync(struct pmu *pmu)
 
 static uint64_t deadline_of(const struct pmu *pmu, const struct counter *c, unsigned width)
 {
-    if (!c->counting || c->event == EV_NONE || c->by_cycle || !(c->os || c->usr))
+    if (!c->counting || c->event == EV_ABSENT || c->by_cycle || c->latency || !(c->os || c->usr))
         return NEVER;
     uint64_t left = bits(width) - c->value + 1; /* 0: the whole 64 bits */
     uint64_t done = counter_source(pmu, c) - c->source;
@@ -253,16 +270,19 @@ static void counter_start(struct pmu *pmu, struct counter *c, const struct count
 {
     bool same = c->counting && config->counting && c->event == config->event &&
                 c->unit == config->unit && c->os == config->os && c->usr == config->usr &&
-                c->edge == config->edge && c->invert == config->invert && c->cmask == config->cmask;
+                c->edge == config->edge && c->invert == config->invert &&
+                c->cmask == config->cmask && c->latency == config->latency;
     if (same) {
         c->interrupt = config->interrupt;
+        c->precise = config->precise;
         return;
     }
     if (c->counting && c->by_cycle)
         c->value = (c->value + close_cycle(pmu, c)) & bits(width);
-    uint64_t value = c->value;
+    uint64_t value = c->value, made = c->made;
     *c = *config;
     c->value = value;
+    c->made = made;
     c->source = counter_source(pmu, c);
     c->slots = ring_total(pmu, c, EV_SLOTS);
     c->cycle = pmu->cpu->now / pmu->profile->uarch.retire_width;
@@ -274,7 +294,7 @@ static void configure_general(struct pmu *pmu, unsigned i)
     const struct profile_event *e = find_event(pmu->profile, i, sel);
     struct counter config = {
         .counting = (sel & PERFEVTSEL_EN) && globally_enabled(pmu, i),
-        .event = e ? e->what : EV_NONE,
+        .event = e ? e->what : EV_ABSENT,
         .unit = e ? e->unit : UNIT_EVENT,
         .os = sel & PERFEVTSEL_OS,
         .usr = sel & PERFEVTSEL_USR,
@@ -283,7 +303,11 @@ static void configure_general(struct pmu *pmu, unsigned i)
         .invert = sel & PERFEVTSEL_INV,
         .cmask = (sel & PERFEVTSEL_CMASK) >> PERFEVTSEL_CMASK_SHIFT,
     };
-    config.by_cycle = (config.edge || config.cmask) && config.event != EV_NONE;
+    config.latency = e && e->load_latency;
+    /* SDM vol. 3 "PEBS": "events are only valid when ... AnyThread, Edge, Invert, CMask" are 0. */
+    config.precise =
+        e && e->pebs && !config.edge && !config.invert && !config.cmask && !(sel & PERFEVTSEL_ANY);
+    config.by_cycle = (config.edge || config.cmask) && config.event != EV_ABSENT;
     counter_start(pmu, &pmu->general[i], &config, pmu->profile->pmu.general_width);
 }
 
@@ -306,7 +330,7 @@ static void configure_fixed(struct pmu *pmu, unsigned i)
     struct counter config = {
         .counting = (field & (FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR)) &&
                     globally_enabled(pmu, GLOBAL_FIXED_SHIFT + i),
-        .event = known ? fixed_events[i].event : EV_NONE,
+        .event = known ? fixed_events[i].event : EV_ABSENT,
         .unit = known ? fixed_events[i].unit : UNIT_EVENT,
         .os = field & FIXED_CTR_CTRL_OS,
         .usr = field & FIXED_CTR_CTRL_USR,

@@ -20,6 +20,9 @@ struct counter {
     enum event_unit unit;
     bool os, usr;
     bool interrupt; /* overflow asks for a PMI */
+    bool precise;   /* the event may be used with PEBS */
+    bool latency;   /* the load latency event: only loads slower than MSR_PEBS_LD_LAT count */
+    uint64_t made;  /* events counted ever, for PEBS: the next one after an overflow */
     /* Counting of cycles by a condition (E, INV, CMASK): "Performance Event Select Registers". */
     bool by_cycle, edge, invert;
     unsigned cmask;
@@ -45,8 +48,6 @@ struct pmu {
     uint64_t misc_enable, debugctl;
     uint64_t offcore_rsp[2];
     uint64_t pmi_due; /* value of cpu->now at which the PMI reaches the local APIC; NEVER: none */
-    bool careful;     /* ATTN_CAREFUL is ours */
-    uint64_t last_update; /* cpu->now at the last pmu_update */
 
     uint64_t metrics_base[EV_COUNT]; /* totals of all rings when PERF_METRICS was last written */
 
@@ -58,9 +59,10 @@ struct pmu {
     uint64_t lbr_cycle; /* core cycle of the last record, for the cycle count of LBR_INFO */
 
     /* Debug store. */
-    uint64_t ds_area, pebs_enable, pebs_ld_lat, pebs_data_cfg;
+    uint64_t rip; /* of the instruction being executed, in careful mode: EventingIP */
+    uint64_t ds_area, pebs_enable, pebs_ld_lat;
     uint32_t pebs_armed; /* counters that overflowed and wait for their next event */
-    uint64_t pebs_seen[PMU_MAX_GENERAL]; /* the armed counter's source when it was armed */
+    uint64_t pebs_seen[PMU_MAX_GENERAL]; /* counter.made when it overflowed */
 };
 
 static inline uint64_t bits(unsigned n)
@@ -107,5 +109,14 @@ bool lbr_enabled(const struct pmu *pmu);
 /* The address in a FROM register, without the flags that some formats keep in its upper bits. */
 uint64_t lbr_from_address(const struct profile *p, uint64_t from);
 uint64_t lbr_select_mask(const struct profile *p);
+
+/* DEBUGCTL asks for branch records in memory. */
+bool bts_enabled(const struct pmu *pmu);
+void bts_record(struct pmu *pmu, uint64_t from, uint64_t to, bool mispredicted);
+
+/* Counter i overflowed: with PEBS on it, its next event writes a record. */
+void pebs_overflow(struct pmu *pmu, unsigned i);
+/* After counters_sync, in careful mode: writes the records that are due. */
+void pebs_update(struct pmu *pmu);
 
 #endif

@@ -379,7 +379,11 @@ static bool read_pebs_enable(struct pmu *pmu, unsigned i, uint64_t *value)
 static bool write_pebs_enable(struct pmu *pmu, unsigned i, uint64_t value)
 {
     (void)i;
-    return write_control(pmu, &pmu->pebs_enable, pebs_enable_mask(pmu->profile), value);
+    if (!write_control(pmu, &pmu->pebs_enable, pebs_enable_mask(pmu->profile), value))
+        return false;
+    pmu->pebs_armed &= value;
+    pmu_attend(pmu);
+    return true;
 }
 
 /* SDM vol. 3 "Load Latency Performance Monitoring Facility": a threshold in bits 15:0. */

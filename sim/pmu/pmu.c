@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "sim/dev/dev.h"
-#include "sim/trace.h"
 
 struct pmu *pmu_new(struct cpu *cpu)
 {
@@ -49,34 +48,39 @@ void pmu_reset(struct pmu *pmu, bool init)
 
 static bool needs_every_instruction(const struct pmu *pmu)
 {
-    for (unsigned i = 0; i < general_count(pmu->profile); i++)
-        if (pmu->general[i].counting && pmu->general[i].by_cycle)
+    for (unsigned i = 0; i < general_count(pmu->profile); i++) {
+        const struct counter *c = &pmu->general[i];
+        if (c->counting && (c->by_cycle || c->latency))
             return true;
+    }
     return pmu->pebs_armed != 0;
 }
 
+/* An armed PEBS follows interrupts, to know where the next instruction begins. */
 static bool needs_branches(const struct pmu *pmu)
 {
-    return pmu->profile->pmu.lbr_depth && lbr_enabled(pmu);
+    return lbr_enabled(pmu) || bts_enabled(pmu) || pmu->pebs_armed != 0;
 }
 
 void pmu_attend(struct pmu *pmu)
 {
     struct cpu *cpu = pmu->cpu;
-    bool careful = needs_every_instruction(pmu);
-    if (careful)
+    if (needs_every_instruction(pmu))
         cpu_attend(cpu, ATTN_CAREFUL);
-    else if (pmu->careful && !trace_on) /* tracing wants it as well */
+    else
         cpu->attention &= ~(uint32_t)ATTN_CAREFUL;
-    pmu->careful = careful;
-    cpu->want_branches = needs_branches(pmu) || (trace_on & TRACE_BRANCH);
+    cpu->want_branches = needs_branches(pmu);
 }
 
 void pmu_branch(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
                 unsigned cpl_from, bool mispredicted)
 {
-    if (pmu->profile->pmu.lbr_depth && lbr_enabled(pmu))
+    if (kind == BR_INTERRUPT || kind == BR_EXCEPTION)
+        pmu->rip = to;
+    if (lbr_enabled(pmu))
         lbr_record(pmu, kind, from, to, cpl_from, mispredicted);
+    if (bts_enabled(pmu))
+        bts_record(pmu, from, to, mispredicted);
 }
 
 /* SDM vol. 3 "Single-Stepping on Branches" (BTF) and "Last Branch, Interrupt, and Exception
@@ -133,10 +137,11 @@ static void raise_pmi(struct pmu *pmu)
 void pmu_update(struct pmu *pmu)
 {
     counters_sync(pmu);
+    pebs_update(pmu);
     if (pmu->cpu->now >= pmu->pmi_due)
         raise_pmi(pmu);
     pmu->cpu->last_load.dtlb_miss = false;
-    pmu->last_update = pmu->cpu->now;
+    pmu->rip = pmu->cpu->rip;
 }
 
 uint64_t pmu_deadline(const struct pmu *pmu)

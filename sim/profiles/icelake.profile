@@ -63,6 +63,7 @@ pmu.capabilities = 0xb0c5
 pmu.misc_enable = 0x850089
 pmu.bts = yes
 pmu.ds64 = yes
+pmu.bts_predicted = yes
 pmu.pebs_counters = 0
 pmu.pebs_format = 0
 pmu.lbr_depth = 32

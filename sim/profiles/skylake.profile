@@ -62,6 +62,7 @@ pmu.capabilities = 0x33c5
 pmu.misc_enable = 0x850089
 pmu.bts = yes
 pmu.ds64 = yes
+pmu.bts_predicted = yes
 pmu.pebs_counters = 0xf
 pmu.pebs_format = 3
 pmu.pebs_load_latency = yes

@@ -58,6 +58,7 @@ pmu.capabilities = 0x11c3
 pmu.misc_enable = 0x850089
 pmu.bts = yes
 pmu.ds64 = yes
+pmu.bts_predicted = yes
 pmu.pebs_counters = 0xf
 pmu.pebs_format = 1
 pmu.pebs_load_latency = yes
