@@ -194,11 +194,11 @@ static const struct recipe recipes[] = {
     R(CLFLUSH, NOP, op_nop),
     R(CLFLUSHOPT, NOP, op_nop),
     R(CLDEMOTE, NOP, op_nop),
-    R(UD0, NOP, op_ud),
-    R(UD1, NOP, op_ud),
-    R(UD2, NOP, op_ud),
-    RF(RDRAND, NOP, op_ud, NEVER),
-    RF(RDSEED, NOP, op_ud, NEVER),
+    R(UD0, NOP, op_undefined),
+    R(UD1, NOP, op_undefined),
+    R(UD2, NOP, op_undefined),
+    RF(RDRAND, NOP, op_undefined, NEVER),
+    RF(RDSEED, NOP, op_undefined, NEVER),
     RC(AAA, PLAIN, op_bcd, BCD_AAA),
     RC(AAS, PLAIN, op_bcd, BCD_AAS),
     RC(DAA, PLAIN, op_bcd, BCD_DAA),
@@ -425,7 +425,7 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
     }
     if (!has_feature(cpu->profile, r->feature) ||
         (z->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX && (mode & MODE_REAL))) {
-        op->fn = op_ud;
+        op->fn = op_undefined;
         return KIND_BRANCH;
     }
     op->fn = r->fn;
@@ -568,7 +568,7 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
         }
         break;
     default:
-        if (op->fn == op_ud)
+        if (op->fn == op_undefined)
             return KIND_BRANCH;
         break;
     }
@@ -651,7 +651,7 @@ static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, 
 {
     const struct profile *p = cpu->profile;
     unsigned width = p->uarch.retire_width, loads, stores;
-    bool nop = op->fn == op_nop || op->fn == op_ud;
+    bool nop = op->fn == op_nop || op->fn == op_undefined;
     const ZydisDecodedInstruction *z = &d->z;
     count_accesses(d, op, &loads, &stores);
     if (nop)
@@ -774,7 +774,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
         struct op *next = &ops[n + 1];
         memset(next, 0, sizeof(*next));
         if (!ZYAN_SUCCESS(status)) {
-            op->fn = status == ZYDIS_STATUS_INSTRUCTION_TOO_LONG ? op_limit : op_ud;
+            op->fn = status == ZYDIS_STATUS_INSTRUCTION_TOO_LONG ? op_limit : op_undefined;
             next->before = op->before;
             next->before.slots++;
             next->before.insns++;

@@ -76,7 +76,7 @@ HANDLER(op_jrcxz)
         checked_target(cpu, op, op->imm);
     exec_branch(cpu, op, BR_JCC, op->imm, taken);
 }
-HANDLER(op_ud)
+HANDLER(op_undefined)
 {
     cpu->op = op;
     cpu_fault(cpu, VEC_UD, 0);
