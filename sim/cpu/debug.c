@@ -81,6 +81,7 @@ void system_before_insn(struct cpu *cpu)
 {
     struct system_state *s = cpu->system;
     uint64_t flags = cpu_rflags(cpu);
+    s->took_far = false;
     s->step_armed = flags & RFLAGS_TF;
     s->rf_armed = flags & RFLAGS_RF;
     s->shadow_ends = cpu->shadow;
@@ -103,7 +104,7 @@ void system_before_insn(struct cpu *cpu)
 void system_after_insn(struct cpu *cpu, bool took_branch)
 {
     struct system_state *s = cpu->system;
-    bool step = s->step_armed && (!pmu_btf(cpu->pmu) || took_branch);
+    bool step = s->step_armed && (!pmu_btf(cpu->pmu) || took_branch || s->took_far);
     s->step_armed = false;
     if (s->rf_armed) {
         cpu_set_rflags(cpu, cpu_rflags(cpu) & ~(uint64_t)RFLAGS_RF);

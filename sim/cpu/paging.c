@@ -315,6 +315,8 @@ static bool sys_access(struct cpu *cpu, uint64_t linear, void *buf, unsigned n, 
         linear = (uint32_t)linear;
     if (!map_range(cpu, linear, n, write ? ACCESS_WRITE : ACCESS_READ, as, physical, &first, f))
         return false;
+    if (as == AS_USER || as == AS_SUPERVISOR)
+        debug_data_access(cpu, linear, n, write);
     physical_copy(cpu, physical[0], buf, first, write);
     if (first < n)
         physical_copy(cpu, physical[1], (uint8_t *)buf + first, n - first, write);

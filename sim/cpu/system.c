@@ -137,6 +137,7 @@ void op_ud(struct cpu *cpu, const struct insn *in)
  * it. */
 void far_branch_events(struct cpu *cpu)
 {
+    cpu->system->took_far = true;
     cpu_event(cpu, EV_BRANCH, 1);
     cpu_event(cpu, EV_BRANCH_TAKEN, 1);
     cpu_event(cpu, EV_BRANCH_FAR, 1);

@@ -24,6 +24,7 @@ struct system_state {
     uint64_t xcr0;
     bool shadow_ss;      /* cpu->shadow is that of MOV SS or POP SS: blocks #DB and NMI too */
     bool shadow_ends;    /* the instruction that runs now is the one in the shadow */
+    bool took_far;       /* a far transfer, for BTF */
     bool step_armed;     /* RFLAGS.TF was set when the instruction that runs now began */
     bool rf_armed;       /* RFLAGS.RF likewise: it ends with this instruction */
     uint32_t debug_hits; /* DR6 bits of data and I/O breakpoints met by this instruction */
