@@ -97,6 +97,9 @@ static void transmit(struct cpu *cpu, struct uart *u, uint8_t byte)
         receive(u, byte);
         return;
     }
+    /* A serial line ends its lines with CR LF, the host's text with LF alone. */
+    if (byte == '\n' && u->out_length && u->out[u->out_length - 1] == '\r')
+        u->out_length--;
     u->out[u->out_length++] = byte;
     if ((byte == '\n' || u->out_length == sizeof(u->out)) && !uart_flush(u))
         machine_stop(cpu->machine, STOP_BROKEN_PIPE);
