@@ -44,6 +44,16 @@ static void dump_fixed(unsigned i)
     dump_msr(pmu_counter_msr(PMU_FIXED(i)), event != NULL ? event : "");
 }
 
+/* In the xAPIC the entry is no MSR: its address is the offset in the page. */
+static void dump_xapic_lvt(void)
+{
+    char fields[FIELDS_SIZE];
+    uint32_t lvt = lapic_read(APIC_LVT_PERFMON);
+    decode_lvt(fields, sizeof(fields), lvt);
+    kprintf("#   %-30s 0x%-4x = 0x%016llx  %s\n", "LVT perfmon (local APIC page)", APIC_LVT_PERFMON,
+            (unsigned long long)lvt, fields);
+}
+
 static void dump_all(const char *title)
 {
     const struct pmu_info *info = pmu_info();
@@ -76,13 +86,10 @@ static void dump_all(const char *title)
     for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
         if (registers[i].exists)
             dump_msr(registers[i].msr, NULL);
-    if (lapic_has_pmi()) {
-        char fields[FIELDS_SIZE];
-        uint32_t lvt = lapic_read(APIC_LVT_PERFMON);
-        decode_lvt(fields, sizeof(fields), lvt);
-        kprintf("#   %-30s 0x%-4x = 0x%016llx  %s\n", "LVT perfmon (local APIC)", APIC_LVT_PERFMON,
-                (unsigned long long)lvt, fields);
-    }
+    if (lapic_has_pmi() && lapic_is_x2apic())
+        dump_msr(MSR_X2APIC_BASE + APIC_LVT_PERFMON / 16, NULL);
+    else if (lapic_has_pmi())
+        dump_xapic_lvt();
 }
 
 void pmu_dump(const char *title)

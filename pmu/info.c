@@ -150,6 +150,7 @@ static void find_fixed(void)
             info.version >= 5 ? ", ECX = 0" : "");
         return;
     }
+    info.no_fixed[0] = '\0';
     info.fixed_mask = mask;
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
         info.n_fixed++;
