@@ -59,6 +59,7 @@ struct percpu {
     uint64_t guard_rsp;      /* where trap_abort() resumes; 0 when no guarded run is on */
     uint64_t experiment_top; /* the end of the experiment stack */
     unsigned index;          /* 0: the boot processor */
+    unsigned reporting;      /* how often trap_abort() was entered in this guarded run */
     struct stacks *stacks;
     char why[160]; /* the one line of the last aborted run */
     struct tss tss __attribute__((aligned(16)));

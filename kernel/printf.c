@@ -6,6 +6,9 @@
 
 #include "kernel/format.h"
 
+/* Far above any width in use; its negative can be negated. */
+#define MAX_WIDTH 100000
+
 /* The longest number: 64 bits in decimal have 20 digits. */
 #define MAX_DIGITS 20
 
@@ -101,16 +104,19 @@ static uint64_t take_unsigned(uint64_t value, int length)
     return value << shift >> shift;
 }
 
+static int clamp(int value)
+{
+    return value > MAX_WIDTH ? MAX_WIDTH : value < -MAX_WIDTH ? -MAX_WIDTH : value;
+}
+
 static const char *read_number(const char *p, int *value, va_list *ap)
 {
     if (*p == '*') {
-        *value = va_arg(*ap, int);
+        *value = clamp(va_arg(*ap, int));
         return p + 1;
     }
-    /* Far above any width in use, far below an overflow. */
     for (*value = 0; *p >= '0' && *p <= '9'; p++)
-        if (*value < 100000)
-            *value = *value * 10 + (*p - '0');
+        *value = clamp(*value * 10 + (*p - '0'));
     return p;
 }
 

@@ -22,9 +22,11 @@ static unsigned column, row;
 static uint32_t code_point; /* of a UTF-8 sequence that is not complete */
 static unsigned missing;    /* bytes that it still lacks */
 
+/* An interrupt handler may print in the middle of the work below and find row or column one too
+ * far: such a character is lost, nothing worse. */
 static void set_cell(unsigned x, unsigned y, uint8_t cp437)
 {
-    if (cells[y][x] == cp437)
+    if (x >= screen.columns || y >= screen.rows || cells[y][x] == cp437)
         return;
     cells[y][x] = cp437;
     screen.draw(x, y, cp437);
@@ -37,19 +39,19 @@ static void scroll(void)
         for (unsigned x = 0; x < screen.columns; x++)
             set_cell(x, y, from < screen.rows ? cells[from][x] : ' ');
     }
-    row -= screen.scroll_lines;
+    row = screen.rows - screen.scroll_lines;
 }
 
 static void new_line(void)
 {
     column = 0;
-    if (++row == screen.rows)
+    if (++row >= screen.rows)
         scroll();
 }
 
 static void put_cell(uint8_t cp437)
 {
-    if (column == screen.columns)
+    if (column >= screen.columns)
         new_line();
     set_cell(column++, row, cp437);
 }

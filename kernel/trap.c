@@ -135,6 +135,7 @@ bool trap_guarded(void (*fn)(void *), void *arg, const char **why)
     struct percpu *cpu = this_cpu();
     if (cpu->guard_rsp)
         panic("trap_guarded: called inside a guarded run");
+    cpu->reporting = 0;
     if (guard_enter(fn, arg))
         return true;
     *why = cpu->why;
@@ -151,8 +152,10 @@ _Noreturn void trap_abort(const char *why, const struct trap_frame *frame)
             panic_frame(frame, why);
         panic("%s", why);
     }
-    if (why != cpu->why)
-        ksnprintf(cpu->why, sizeof(cpu->why), "%s", why);
+    /* A fault in the report itself must not be reported in its turn, and so on for ever. */
+    if (cpu->reporting++ > 0)
+        guard_resume();
+    ksnprintf(cpu->why, sizeof(cpu->why), "%s", why);
     if (frame) {
         kprintf("# %s\n", cpu->why);
         trap_frame_print(frame);
