@@ -1,0 +1,13 @@
+# The differential test: pmusim's interpreter against the host's own processor (tests/diff/diff.h).
+
+DIFF_SRC := $(sort $(wildcard tests/diff/*.c tests/diff/*.S))
+DIFF_OBJ := $(DIFF_SRC:%=$(O)/%.o)
+
+$(DIFF_OBJ): $(O)/%.o: % $(O)/flags.stamp
+	@mkdir -p $(@D)
+	$(call run_as,CC)$(CC) $(SIM_CFLAGS) -MMD -MP -c $< -o $@
+$(O)/test/diff: $(DIFF_OBJ) $(filter-out $(O)/sim/main.c.o,$(SIM_OBJ)) $(O)/files.stamp
+	@mkdir -p $(@D)
+	$(call run_as,LD)$(CC) $(filter %.o,$^) $(SIM_LIBS) -o $@
+
+-include $(DIFF_OBJ:.o=.d)
