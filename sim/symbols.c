@@ -28,6 +28,7 @@ static int by_address(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* Where a section lies; not checked yet, since .bss need not lie in the file. */
 struct section {
     uint32_t type, link;
     uint64_t offset, size;
@@ -57,7 +58,7 @@ static bool read_section(struct section *s, const uint8_t *image, size_t size, u
         memcpy(&h, image + at, sizeof(h));
         *s = (struct section){h.sh_type, h.sh_link, h.sh_offset, h.sh_size};
     }
-    return inside(size, s->offset, s->size);
+    return true;
 }
 
 static void add(uint32_t name, unsigned type, unsigned section, uint64_t address, uint64_t limit)
@@ -82,7 +83,8 @@ void symbols_load(const uint8_t *image, size_t size)
         if (i > UINT16_MAX || !read_section(&table, image, size, i++))
             return;
     } while (table.type != SHT_SYMTAB);
-    if (!read_section(&text, image, size, table.link))
+    if (!read_section(&text, image, size, table.link) || !inside(size, table.offset, table.size) ||
+        !inside(size, text.offset, text.size))
         return;
     n = table.size / (elf64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
     symbols = calloc(n + 1, sizeof(*symbols));
