@@ -48,21 +48,20 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
+/* Processors that do not announce the event (Nehalem, Westmere) may count it all the same. */
 static void check_reference(const struct counts *c)
 {
     uint64_t general = c->general[REF_CYCLES], fixed = c->fixed[REF_CYCLES];
-    if (!(pmu_info()->events >> PMU_EVENT_REF_CYCLES & 1)) {
-        check_skip("no reference-cycle event: CPUID.0AH:EBX[%u] = 1",
-                   (unsigned)PMU_EVENT_REF_CYCLES);
-        return;
-    }
+    bool announced = pmu_info()->events >> PMU_EVENT_REF_CYCLES & 1;
     value_u64("pmc2", general);
     value_u64("fixed2", fixed);
     value_ratio("fixed2_per_pmc2", fixed, general);
+    if (!announced)
+        value_str("pmc2_event", "not announced: CPUID.0AH:EBX[%u] = 1", PMU_EVENT_REF_CYCLES);
     if (general != fixed)
         value_str("why_they_differ", "CPU_CLK_UNHALTED.REF_P counts the crystal or bus clock, "
                                      "CPU_CLK_UNHALTED.REF_TSC the TSC's rate");
-    check(general != 0 && fixed != 0);
+    check(fixed != 0 && (general != 0 || !announced));
 }
 
 static void run(void)
@@ -99,7 +98,7 @@ static const char *const checks[] = {
     "PMC0 equals FIXED_CTR0",
     "FIXED_CTR0 holds exactly the function's known number of instructions",
     "PMC1 and FIXED_CTR1 agree on the core cycles",
-    "PMC2 and FIXED_CTR2 both count reference cycles, each in its unit",
+    "PMC2 and FIXED_CTR2 count reference cycles, each in its unit",
     NULL,
 };
 

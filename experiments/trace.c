@@ -36,6 +36,8 @@ static void print_rdpmc(const struct msr_access *a)
 static void print_access(const struct msr_access *a, void *arg)
 {
     (void)arg;
+    if (a->msr == MSR_X2APIC_BASE + APIC_TIMER_INITIAL / 16 && a->kind == MSR_WRITE)
+        return;
     char name[NAME_SIZE], address[16], fields[FIELDS_SIZE];
     print_place(a->rip);
     if (a->kind == MSR_RDPMC) {
@@ -58,7 +60,7 @@ static void print_access(const struct msr_access *a, void *arg)
 
 void trace_print(void)
 {
-    kprintf("# trace=msr\n");
+    kprintf("# trace=msr (without the writes of IA32_X2APIC_INIT_COUNT that keep the watchdog)\n");
     uint64_t lost = msr_trace_each(print_access, NULL);
     if (lost != 0)
         kprintf("#   (%llu older accesses were overwritten)\n", (unsigned long long)lost);
