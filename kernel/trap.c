@@ -152,8 +152,12 @@ _Noreturn void trap_abort(const char *why, const struct trap_frame *frame)
             panic_frame(frame, why);
         panic("%s", why);
     }
-    /* A fault in the report itself must not be reported in its turn, and so on for ever. */
-    if (cpu->reporting++ > 0)
+    /* A fault in the report itself must not be reported in its turn, and so on for ever. The line
+     * that it broke off is ended, if that at least can be printed. */
+    unsigned before = cpu->reporting++;
+    if (before == 1)
+        kprintf("\n# (the report faulted and ends here)\n");
+    if (before > 0)
         guard_resume();
     ksnprintf(cpu->why, sizeof(cpu->why), "%s", why);
     if (frame) {

@@ -170,6 +170,7 @@ guard_enter:
     movq %rdi, %rax
     movq %rsi, %rdi
     call *%rax
+    cli /* the watchdog must not find the run ended before the runner has stopped it */
     movl $1, %eax
     movq %gs:PERCPU_GUARD_RSP, %rsp
 guard_leave:
