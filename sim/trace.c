@@ -149,6 +149,8 @@ void trace_insn(struct cpu *cpu, uint64_t rip, const uint8_t *bytes, unsigned le
 {
     static ZydisFormatter formatter;
     static bool ready;
+    static uint64_t last_rip[MACHINE_MAX_CPUS];
+    bool again;
     ZydisDecoder decoder;
     ZydisDecodedInstruction insn;
     ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
@@ -165,6 +167,8 @@ void trace_insn(struct cpu *cpu, uint64_t rip, const uint8_t *bytes, unsigned le
     }
     if (!want(TRACE_INSN))
         return;
+    again = last_rip[cpu->index] == rip;
+    last_rip[cpu->index] = rip;
     if (!ready) {
         ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
         ready = true;
@@ -176,9 +180,14 @@ void trace_insn(struct cpu *cpu, uint64_t rip, const uint8_t *bytes, unsigned le
                      cpu_64bit(cpu) ? ZYDIS_STACK_WIDTH_64
                      : wide         ? ZYDIS_STACK_WIDTH_32
                                     : ZYDIS_STACK_WIDTH_16);
-    if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, length, &insn, op)))
+    if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, length, &insn, op))) {
+        /* The iterations of a REP string instruction are one instruction. */
+        if (again && (insn.attributes &
+                      (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)))
+            return;
         ZydisFormatterFormatInstruction(&formatter, &insn, op, insn.operand_count_visible, text,
                                         sizeof(text), rip, NULL);
+    }
     begin(cpu, rip);
     fprintf(stderr, "%s\n", text);
 }
