@@ -15,7 +15,7 @@ BREAKERS = {  # number: what the report must name
 }
 
 for profile in ("skylake", "westmere", "none"):
-    result = sim("selftest watchdog=50 run=0-1,0-2,0-3,0-4,15-1", profile=profile)
+    result = sim("selftest watchdog=10 run=0-1,0-2,0-3,0-4,15-1", profile=profile)
     tap = result.tap
     ok(not tap.errors, f"{profile}: valid TAP", f"{tap.errors}\n{result}")
     ok(result.status == 1, f"{profile}: exit 1", result)
@@ -29,7 +29,7 @@ for profile in ("skylake", "westmere", "none"):
     )
 
 for number, words in BREAKERS.items():
-    alone = sim(f"selftest watchdog=50 run={number}")
+    alone = sim(f"selftest watchdog=10 run={number}")
     report = alone.out
     ok(
         all(word.lower() in report.lower() for word in words),
@@ -40,7 +40,7 @@ for number, words in BREAKERS.items():
 
 # Each breaker must leave the machine as it should be for experiments that count and interrupt.
 for number in BREAKERS:
-    result = sim(f"selftest watchdog=50 run={number},15-3,15-4")
+    result = sim(f"selftest watchdog=10 run={number},15-3,15-4")
     ok(
         result.tap.experiments() == [number, "15-3", "15-4"]
         and not [p for p in result.tap.failures if not p.text.startswith(f"ex{number} ")],
@@ -51,7 +51,7 @@ for number in BREAKERS:
 # QEMU's TCG was not written by us: what it thinks of the same faults must be the same.
 result = run(
     "scripts/run",
-    env={"ENGINE": "tcg", "EX": "0-1,0-2,0-3,0-4,15-1", "CMDLINE": "selftest watchdog=50"},
+    env={"ENGINE": "tcg", "EX": "0-1,0-2,0-3,0-4,15-1", "CMDLINE": "selftest watchdog=10"},
     seconds=150,
 )
 ok(not result.tap.errors and result.status == 1, "QEMU: valid TAP, exit 1", f"{result.tap.errors}\n{result}")

@@ -76,17 +76,17 @@ enum { S8 = 1, S16 = 2, S32 = 4, S64 = 8, SW = S16 | S32 | S64, SALL = S8 | SW }
 enum imm { IMM_NONE, IMM_B, IMM_Z, IMM_V, IMM_COUNT };
 
 enum attr {
-    A_BW = 1 << 0,        /* opcode bit 0 is clear for 8-bit operands, set for the others */
-    A_LOCK = 1 << 1,      /* LOCK allowed with a memory destination */
-    A_MEM = 1 << 2,       /* memory operand only */
-    A_REG = 1 << 3,       /* register operand only */
-    A_CC = 1 << 4,        /* stands for sixteen forms, one a condition */
-    A_SHIFT = 1 << 5,     /* flags depend on the count */
-    A_CL = 1 << 6,        /* count in CL */
-    A_ONE = 1 << 7,       /* count 1 */
-    A_DOUBLE = 1 << 8,    /* SHLD, SHRD */
-    A_SCAN = 1 << 9,      /* BSF, BSR: destination undefined for a zero source */
-    A_BITREG = 1 << 10,   /* BT family with a register bit offset, which reaches beyond the operand */
+    A_BW = 1 << 0,      /* opcode bit 0 is clear for 8-bit operands, set for the others */
+    A_LOCK = 1 << 1,    /* LOCK allowed with a memory destination */
+    A_MEM = 1 << 2,     /* memory operand only */
+    A_REG = 1 << 3,     /* register operand only */
+    A_CC = 1 << 4,      /* stands for sixteen forms, one a condition */
+    A_SHIFT = 1 << 5,   /* flags depend on the count */
+    A_CL = 1 << 6,      /* count in CL */
+    A_ONE = 1 << 7,     /* count 1 */
+    A_DOUBLE = 1 << 8,  /* SHLD, SHRD */
+    A_SCAN = 1 << 9,    /* BSF, BSR: destination undefined for a zero source */
+    A_BITREG = 1 << 10, /* BT family with a register bit offset, which reaches beyond the operand */
     A_DIV = 1 << 11,
     A_D64 = 1 << 12,      /* operand size 64 without REX.W */
     A_ATOMIC = 1 << 13,   /* locks the bus with or without LOCK: kept within a cache line */
@@ -111,7 +111,6 @@ enum feature {
     F_CX16,
     F_CRC32,
     F_LAHF,
-    F_SSE2,
     F_COUNT
 };
 
@@ -133,10 +132,16 @@ struct form {
     enum feature feature;
 };
 
-extern struct form forms[];
+#define MAX_FORMS 400
+extern struct form forms[MAX_FORMS];
 extern unsigned n_forms;
 extern const char *const family_names[FAM_COUNT];
-const char *feature_name(enum feature f);
+struct feature_bit {
+    const char *name;
+    uint32_t leaf, subleaf;
+    unsigned word, bit; /* word: 0 EAX to 3 EDX */
+};
+extern const struct feature_bit feature_bits[F_COUNT];
 /* Expands the table; must be called first. */
 void forms_init(void);
 int form_find(const char *name);
@@ -199,7 +204,7 @@ struct result {
 /* Forms that may be used, with the weights by which families are drawn. */
 struct choice {
     unsigned n;
-    uint16_t form[1024];
+    uint16_t form[MAX_FORMS];
 };
 
 void generate(struct sequence *s, uint64_t seed, uint64_t index, const struct choice *mainly,

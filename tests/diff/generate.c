@@ -67,10 +67,9 @@ static bool percent(struct gen *g, unsigned n)
 static uint64_t value(struct gen *g)
 {
     static const uint64_t edges[] = {
-        0,          1,          ~0ull,      0x80,      0x8000, 0x80000000, 1ull << 63,
-        0x7f,       0x7fff,     0x7fffffff, ~0ull / 2, 0xff,   0xffff,     0xffffffff,
-        ~0ull / 3,  ~0ull / 15, 2,          ~1ull,     0x100,  0x10000,    1ull << 32,
-        ~0ull << 7, ~0ull << 31};
+        0,      1,          ~0ull,     0x80,    0x8000,     0x80000000, 1ull << 63, 0x7f,
+        0x7fff, 0x7fffffff, ~0ull / 2, 0xff,    0xffff,     0xffffffff, ~0ull / 3,  ~0ull / 15,
+        2,      ~1ull,      0x100,     0x10000, 1ull << 32, ~0ull << 7, ~0ull << 31};
     uint64_t r = random_next(&g->random);
     switch (below(g, 5)) {
     case 0:
@@ -148,8 +147,7 @@ static void emit(struct gen *g, const struct enc *e)
     for (unsigned i = 0; i < n; i++)
         byte(g, legacy[(first + i) % n]);
 
-    uint8_t r = e->reg >> 3, x = e->sib ? e->index >> 3 : 0,
-            b = e->sib ? e->base >> 3 : e->rm >> 3;
+    uint8_t r = e->reg >> 3, x = e->sib ? e->index >> 3 : 0, b = e->sib ? e->base >> 3 : e->rm >> 3;
     if (e->vex) {
         uint8_t pp = e->prefix == 0x66 ? 1 : e->prefix == 0xf3 ? 2 : e->prefix == 0xf2 ? 3 : 0;
         byte(g, 0xc4);
@@ -362,9 +360,9 @@ static bool address(struct gen *g, struct enc *e, uint64_t target)
         if (x == RSP || ((g->used & bit_x) && !(g->known & bit_x)))
             return false;
         if (!(g->used & bit_x)) {
-            in->r[x] = form == INDEX     ? target >> scale
+            in->r[x] = form == INDEX    ? target >> scale
                        : percent(g, 60) ? (uint64_t)(int64_t)(int8_t)below(g, 256)
-                                         : value(g);
+                                        : value(g);
             if (addr32)
                 in->r[x] = (uint32_t)in->r[x] | value(g) << 32;
             if (scale && percent(g, 10) && form == INDEX)
@@ -532,8 +530,8 @@ static struct insn_record *finish_insn(struct gen *g, struct enc *e, int form, u
 static void replace_undefined(struct gen *g, unsigned r)
 {
     unsigned start = g->s->len, other = below(g, 16);
-    struct enc e = {.map = 1, .opcode = 0x44, .modrm = true, .mod = 3, .w = true,
-                    .reg = r, .rm = other};
+    struct enc e = {
+        .map = 1, .opcode = 0x44, .modrm = true, .mod = 3, .w = true, .reg = r, .rm = other};
     g->used |= 1 << other;
     emit(g, &e);
     record(g, start, -1, FL_ZF, 0, 0);
@@ -725,8 +723,7 @@ static void body(struct gen *g, unsigned n)
         do {
             form = g->any->form[below(g, g->any->n)];
             f = &forms[form];
-        } while (!straight(f) ||
-                 (g->routine && ((f->attr & A_STACK) || f->kind == K_LEAVE)));
+        } while (!straight(f) || (g->routine && ((f->attr & A_STACK) || f->kind == K_LEAVE)));
         insn(g, form);
     }
 }
@@ -791,8 +788,12 @@ static void loop_insn(struct gen *g, int form)
             do
                 d = below(g, 16);
             while (d == RCX || d == RSP);
-            struct enc alu = {.opcode = 8 * op + 1, .modrm = true, .mod = 3,
-                              .w = percent(g, 50), .reg = below(g, 16), .rm = d};
+            struct enc alu = {.opcode = 8 * op + 1,
+                              .modrm = true,
+                              .mod = 3,
+                              .w = percent(g, 50),
+                              .reg = below(g, 16),
+                              .rm = d};
             g->used |= 1 << alu.reg;
             written(g, d);
             emit(g, &alu);
@@ -850,9 +851,17 @@ static void indirect(struct gen *g, int form, uint64_t destination)
         /* MOV QWORD PTR [slot], imm32 just before: nothing can have overwritten the pointer. */
         uint64_t slot = pick_target(g, 8, false, true);
         unsigned start = g->s->len;
-        struct enc store = {.opcode = 0xc7, .w = true, .modrm = true, .mod = 0, .sib = true,
-                            .index = 4, .base = 5, .disp_bytes = 4, .disp = slot,
-                            .imm_bytes = 4, .imm = destination};
+        struct enc store = {.opcode = 0xc7,
+                            .w = true,
+                            .modrm = true,
+                            .mod = 0,
+                            .sib = true,
+                            .index = 4,
+                            .base = 5,
+                            .disp_bytes = 4,
+                            .disp = slot,
+                            .imm_bytes = 4,
+                            .imm = destination};
         emit(g, &store);
         record(g, start, -1, 0, 0, 0);
         memory_at(g, &e, slot);
@@ -980,8 +989,8 @@ static void insn(struct gen *g, int form)
     case K_POPF: {
         uint32_t flags = (value(g) & FL_STATUS) | FL_IF | FL_ALWAYS | (percent(g, 25) ? FL_DF : 0);
         unsigned start = g->s->len;
-        struct enc push = {.opcode = 0x68, .opsize = size == 2, .imm = flags,
-                           .imm_bytes = size == 2 ? 2 : 4};
+        struct enc push = {
+            .opcode = 0x68, .opsize = size == 2, .imm = flags, .imm_bytes = size == 2 ? 2 : 4};
         emit(g, &push);
         record(g, start, -1, 0, 0, 0);
         g->df = flags & FL_DF ? 1 : 0;
@@ -1026,8 +1035,8 @@ void generate(struct sequence *s, uint64_t seed, uint64_t index, const struct ch
     for (unsigned r = 0; r < 16; r++)
         s->in.r[r] = value(&g);
     s->in.r[RSP] = STACK_MID + below(&g, STACK_RANGE);
-    s->in.rflags = (random_next(&g.random) & FL_STATUS) | FL_IF | FL_ALWAYS |
-                   (percent(&g, 25) ? FL_DF : 0);
+    s->in.rflags =
+        (random_next(&g.random) & FL_STATUS) | FL_IF | FL_ALWAYS | (percent(&g, 25) ? FL_DF : 0);
 
     unsigned units = 1 + below(&g, 6);
     for (unsigned u = 0; u < units && !g.ended; u++) {
@@ -1068,8 +1077,12 @@ uint16_t undefined_flags(const struct sequence *s, unsigned off, bool *valid)
 /* ---- Memory ---- */
 
 const struct page pages[N_PAGES] = {
-    {DATA_BASE, true},  {DATA_BASE + PAGE_BYTES, true},  {DATA_BASE + 2 * PAGE_BYTES, false},
-    {HIGH_BASE, true},  {STACK_BASE, true},              {STACK_BASE + PAGE_BYTES, true},
+    {DATA_BASE, true},
+    {DATA_BASE + PAGE_BYTES, true},
+    {DATA_BASE + 2 * PAGE_BYTES, false},
+    {HIGH_BASE, true},
+    {STACK_BASE, true},
+    {STACK_BASE + PAGE_BYTES, true},
 };
 uint8_t image[N_PAGES][PAGE_BYTES];
 

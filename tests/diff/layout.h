@@ -6,10 +6,10 @@
 
 #define PAGE_BYTES 0x1000
 
-#define CODE_BASE  0x10000000 /* two pages: the sequence */
-#define EXIT_BASE  0x10010000 /* where a sequence ends: leaves the host's run, or HLT */
-#define DATA_BASE  0x20000000 /* two pages to read and write, one to read */
-#define STACK_BASE 0x30000000 /* two pages */
+#define CODE_BASE  0x10000000     /* two pages: the sequence */
+#define EXIT_BASE  0x10010000     /* where a sequence ends: leaves the host's run, or HLT */
+#define DATA_BASE  0x20000000     /* two pages to read and write, one to read */
+#define STACK_BASE 0x30000000     /* two pages */
 #define HIGH_BASE  0x123420000000 /* one page that needs more than 32 address bits */
 
 /* Only on the host: the block through which native_entry.S and native.c talk. */

@@ -9,17 +9,16 @@
 
 #include "tests/diff/diff.h"
 
-#define DEFAULT_SEED    0x504d554c6162 /* "PMULab" */
-#define DEFAULT_COUNT   1000000
-#define DEFAULT_PROFILE "skylake"
-#define SHOWN_PER_FAMILY 3
+#define DEFAULT_SEED     0x504d554c6162 /* "PMULab" */
+#define DEFAULT_COUNT    1000000
+#define DEFAULT_PROFILE  "skylake"
 #define STOP_FAMILY_AT   50 /* failures; more of them tell nothing new */
-#define VECTORS 32
+#define VECTORS          32
 #define WATCHDOG_SECONDS 20
 #define WATCHDOG_EVERY   1024
 
 /* How often each form ran: [form][log2 of operand bytes][register, memory, memory with LOCK]. */
-static uint64_t ran[1024][4][3];
+static uint64_t ran[MAX_FORMS][4][3];
 static uint64_t ended_by[VECTORS + 2]; /* [vector + 2], see struct result */
 static struct choice any, of_family[FAM_COUNT];
 static uint64_t seed = DEFAULT_SEED, count = DEFAULT_COUNT, first;
@@ -73,12 +72,30 @@ static void note(const struct sequence *s, const struct result *r)
     }
 }
 
-/* Runs n sequences whose numbers start at from; returns how many failed. */
+/* The form to blame in a shrunk sequence: what is left besides branches, otherwise a branch. */
+static unsigned culprit(const struct sequence *s)
+{
+    int found = 0;
+    bool control = true;
+    for (unsigned i = 0; i < s->n_insns; i++) {
+        const struct insn_record *n = &s->insn[i];
+        if (n->dropped || n->form < 0 || (n->control && !control))
+            continue;
+        found = n->form;
+        control = n->control;
+    }
+    return found;
+}
+
+/* Runs n sequences whose numbers start at from; returns how many failed. Shows the first one of
+ * each form to blame. */
 static uint64_t run(const struct choice *mainly, uint64_t from, uint64_t n, uint64_t *done)
 {
     static struct sequence s, small;
+    static unsigned blamed[MAX_FORMS];
     struct result host, sim;
-    uint64_t failed = 0, shown[SHOWN_PER_FAMILY];
+    uint64_t failed = 0;
+    memset(blamed, 0, sizeof(blamed));
     for (*done = 0; *done < n && failed < STOP_FAMILY_AT; ++*done) {
         if (*done % WATCHDOG_EVERY == 0) {
             struct itimerval timer = {.it_value.tv_sec = WATCHDOG_SECONDS};
@@ -88,15 +105,15 @@ static uint64_t run(const struct choice *mainly, uint64_t from, uint64_t n, uint
         if (!sequence_agrees(&s, self, &host, &sim)) {
             small = s;
             shrink(&small, self);
-            if (failed < SHOWN_PER_FAMILY) {
-                shown[failed] = s.index;
+            if (!blamed[culprit(&small)]++)
                 show(&small, self);
-            }
             failed++;
         }
         note(&s, &host);
     }
-    (void)shown;
+    for (unsigned f = 0; f < n_forms; f++)
+        if (blamed[f])
+            printf("# differ: %s, %u times\n", forms[f].name, blamed[f]);
     return failed;
 }
 
@@ -150,12 +167,15 @@ static uint64_t number(const char *text)
 
 static void options(int argc, char **argv)
 {
-    static const struct option table[] = {
-        {"seed", required_argument, NULL, 's'},    {"first", required_argument, NULL, 'f'},
-        {"count", required_argument, NULL, 'c'},   {"only", required_argument, NULL, 'o'},
-        {"profile", required_argument, NULL, 'p'}, {"self", no_argument, NULL, 'S'},
-        {"list", no_argument, NULL, 'l'},          {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
+    static const struct option table[] = {{"seed", required_argument, NULL, 's'},
+                                          {"first", required_argument, NULL, 'f'},
+                                          {"count", required_argument, NULL, 'c'},
+                                          {"only", required_argument, NULL, 'o'},
+                                          {"profile", required_argument, NULL, 'p'},
+                                          {"self", no_argument, NULL, 'S'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int c;
     while ((c = getopt_long(argc, argv, "", table, NULL)) != -1) {
         switch (c) {
@@ -218,7 +238,7 @@ int main(int argc, char **argv)
            self ? "host against host" : profile_name);
     for (int f = F_ALWAYS + 1; f < F_COUNT; f++)
         if (!(both >> f & 1))
-            printf("# not tested: %s (%s does not announce it)\n", feature_name(f),
+            printf("# not tested: %s (%s does not announce it)\n", feature_bits[f].name,
                    host >> f & 1 ? "the profile" : "the host");
 
     struct timespec t0, t1;
@@ -237,8 +257,8 @@ int main(int argc, char **argv)
         uint64_t from = (uint64_t)f << FAMILY_SHIFT, done;
         if (!of_family[f].n || (has_first && (int)(first >> FAMILY_SHIFT) != f))
             continue;
-        uint64_t failed = run(&of_family[f], has_first ? first : from,
-                              (count + families - 1) / families, &done);
+        uint64_t failed =
+            run(&of_family[f], has_first ? first : from, (count + families - 1) / families, &done);
         total += done;
         bad += failed != 0;
         printf("%s %u - %s: %" PRIu64 " sequences", failed ? "not ok" : "ok", ++test,

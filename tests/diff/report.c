@@ -6,14 +6,15 @@
 
 #include "tests/diff/diff.h"
 
-#define VECTOR_DE 0
-#define VECTOR_PF 14
+#define VECTOR_DE      0
+#define VECTOR_PF      14
 #define FLAGS_COMPARED (FL_STATUS | FL_DF)
 #define ERROR_P        1u
 #define ERROR_U        4u
 #define NOP            0x90
 
-/* The memory of the first run, kept while the second one uses the same pages (host against host). */
+/* The memory of the first run, kept while the second one uses the same pages (host against host).
+ */
 static uint8_t kept[N_PAGES][PAGE_BYTES];
 
 static const char *const names[16] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
@@ -32,7 +33,9 @@ static uint16_t compared_flags(const struct sequence *s, const struct result *r,
  * kernel's business in its half. */
 static uint32_t compared_error(const struct result *r)
 {
-    return r->vector != VECTOR_PF ? UINT32_MAX : (int64_t)r->cr2 < 0 ? ~(ERROR_U | ERROR_P) : ~ERROR_U;
+    return r->vector != VECTOR_PF ? UINT32_MAX
+           : (int64_t)r->cr2 < 0  ? ~(ERROR_U | ERROR_P)
+                                  : ~ERROR_U;
 }
 
 static bool fault_agrees(const struct result *a, const struct result *b)

@@ -11,22 +11,22 @@
 #include "sim/dev/dev.h"
 #include "tests/diff/diff.h"
 
-#define RAM_BYTES  (8u << 20)
-#define TABLES     0x100000 /* physical: page tables, the first is the PML4 */
-#define SCATTERED  0x200000 /* physical: all else */
-#define N_SCATTER  64
-#define STRIDE     7 /* in pages; prime to N_SCATTER, so that neighbours are never adjacent */
+#define RAM_BYTES (8u << 20)
+#define TABLES    0x100000 /* physical: page tables, the first is the PML4 */
+#define SCATTERED 0x200000 /* physical: all else */
+#define N_SCATTER 64
+#define STRIDE    7 /* in pages; prime to N_SCATTER, so that neighbours are never adjacent */
 
-#define SYSTEM_BASE 0x40000000 /* linear, supervisor only: */
-#define GDT_BASE    SYSTEM_BASE
-#define TSS_BASE    (SYSTEM_BASE + 0x800)
-#define IDT_BASE    (SYSTEM_BASE + 0x1000)
-#define HANDLERS    (SYSTEM_BASE + 0x2000)
-#define IST_TOP     (SYSTEM_BASE + 0x4000)
-#define SYSTEM_PAGES 4
+#define SYSTEM_BASE   0x40000000 /* linear, supervisor only: */
+#define GDT_BASE      SYSTEM_BASE
+#define TSS_BASE      (SYSTEM_BASE + 0x800)
+#define IDT_BASE      (SYSTEM_BASE + 0x1000)
+#define HANDLERS      (SYSTEM_BASE + 0x2000)
+#define IST_TOP       (SYSTEM_BASE + 0x4000)
+#define SYSTEM_PAGES  4
 #define HANDLER_BYTES 16
-#define VECTORS     32
-#define TSS_IST1    36
+#define VECTORS       32
+#define TSS_IST1      36
 
 #define SELECTOR_CODE0 0x08
 #define SELECTOR_DATA0 0x10
@@ -54,8 +54,7 @@ static uint64_t map(uint64_t linear, uint64_t rights)
 {
     uint64_t table = TABLES;
     for (int level = 3; level > 0; level--) {
-        uint64_t *entry =
-            (uint64_t *)(machine->ram + table) + (linear >> (12 + 9 * level) & 511);
+        uint64_t *entry = (uint64_t *)(machine->ram + table) + (linear >> (12 + 9 * level) & 511);
         if (!*entry) {
             *entry = tables_used | PTE_P | PTE_RW | PTE_US;
             tables_used += PAGE_BYTES;
@@ -82,8 +81,8 @@ static void descriptor(unsigned selector, uint64_t base, uint32_t limit, uint32_
 static void build_memory(void)
 {
     for (int i = 0; i < N_PAGES; i++) {
-        page[i] = machine->ram + map(pages[i].linear,
-                                     PTE_US | PTE_XD | (pages[i].writable ? PTE_RW : 0));
+        page[i] =
+            machine->ram + map(pages[i].linear, PTE_US | PTE_XD | (pages[i].writable ? PTE_RW : 0));
         memcpy(page[i], image[i], PAGE_BYTES);
     }
     for (int i = 0; i < 2; i++) {
@@ -125,10 +124,25 @@ static void set_privilege(bool user)
     cpu->cpl = user ? 3 : 0;
 }
 
+/* The test's processor announces every feature that a form needs, so that what some profiles hide
+ * is tested as well. */
+static void announce_all(struct profile *p)
+{
+    for (int f = F_ALWAYS + 1; f < F_COUNT; f++)
+        for (unsigned i = 0; i < p->n_cpuid; i++) {
+            struct cpuid_leaf *l = &p->cpuid[i];
+            uint32_t *const word[4] = {&l->eax, &l->ebx, &l->ecx, &l->edx};
+            if (l->leaf == feature_bits[f].leaf &&
+                (l->any_subleaf || l->subleaf == feature_bits[f].subleaf))
+                *word[feature_bits[f].word] |= 1u << feature_bits[f].bit;
+        }
+}
+
 bool simulated_init(const char *name)
 {
     if (!profile_load(&profile, name, stdout) || !profile_finish(&profile, stdout))
         return false;
+    announce_all(&profile);
     machine = machine_new(&profile, 1, RAM_BYTES);
     if (!machine)
         return false;
