@@ -834,19 +834,33 @@ static void land(struct gen *g, unsigned from)
     patch32(g, from - 4, g->s->len - from, 4);
 }
 
+/* How an indirect branch finds its destination. Chosen before the routine is generated: the routine
+ * runs after the register has been loaded and must not count on it. */
+struct way {
+    bool by_register;
+    unsigned r;
+};
+
+static struct way choose_way(struct gen *g)
+{
+    struct way way = {.by_register = percent(g, 50)};
+    do
+        way.r = below(g, 16);
+    while (way.r == RSP);
+    if (way.by_register)
+        written(g, way.r);
+    return way;
+}
+
 /* An indirect call or jump to destination, through a register or memory. */
-static void indirect(struct gen *g, int form, uint64_t destination)
+static void indirect(struct gen *g, int form, struct way way, uint64_t destination)
 {
     const struct form *f = &forms[form];
     struct enc e = {.opcode = f->opcode, .reg = f->ext, .modrm = true};
-    if (percent(g, 50)) {
-        unsigned r;
-        do
-            r = below(g, 16);
-        while (r == RSP);
-        need(g, r, destination);
+    if (way.by_register) {
+        load_constant(g, way.r, destination);
         e.mod = 3;
-        e.rm = r;
+        e.rm = way.r;
     } else {
         /* MOV QWORD PTR [slot], imm32 just before: nothing can have overwritten the pointer. */
         uint64_t slot = pick_target(g, 8, false, true);
@@ -864,7 +878,9 @@ static void indirect(struct gen *g, int form, uint64_t destination)
                             .imm = destination};
         emit(g, &store);
         record(g, start, -1, 0, 0, 0);
-        memory_at(g, &e, slot);
+        /* Only forms that need no register loaded. */
+        while (!address(g, &e, slot))
+            ;
     }
     unsigned start = g->s->len;
     emit(g, &e);
@@ -875,6 +891,7 @@ static void indirect(struct gen *g, int form, uint64_t destination)
 static void call_insn(struct gen *g, int form)
 {
     stack_ready(g);
+    struct way way = choose_way(g);
     unsigned over = jump_over(g);
     uint64_t routine = here(g);
     unsigned routine_off = g->s->len;
@@ -893,7 +910,7 @@ static void call_insn(struct gen *g, int form)
     land(g, over);
     g->hold = 0;
     if (forms[form].ext) {
-        indirect(g, form, routine);
+        indirect(g, form, way, routine);
     } else {
         start = g->s->len;
         byte(g, 0xe8);
@@ -906,13 +923,14 @@ static void call_insn(struct gen *g, int form)
 /* JMP over; there: body, JMP end; over: JMP there; end: */
 static void jump_indirect_insn(struct gen *g, int form)
 {
+    struct way way = choose_way(g);
     unsigned over = jump_over(g);
     uint64_t there = here(g);
     body(g, 1);
     unsigned end = jump_over(g);
     land(g, over);
     g->hold = 0;
-    indirect(g, form, there);
+    indirect(g, form, way, there);
     land(g, end);
 }
 

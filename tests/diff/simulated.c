@@ -17,7 +17,7 @@
 #define N_SCATTER 64
 #define STRIDE    7 /* in pages; prime to N_SCATTER, so that neighbours are never adjacent */
 
-#define SYSTEM_BASE   0x40000000 /* linear, supervisor only: */
+#define SYSTEM_BASE   0xffff800000000000 /* linear, supervisor only: */
 #define GDT_BASE      SYSTEM_BASE
 #define TSS_BASE      (SYSTEM_BASE + 0x800)
 #define IDT_BASE      (SYSTEM_BASE + 0x1000)
