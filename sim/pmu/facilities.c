@@ -107,7 +107,7 @@ uint64_t debugctl_mask(const struct profile *p)
         if (has_cpuid_bit(p, 1, REG_ECX, CPUID_1_ECX_DS_CPL))
             mask |= DEBUGCTL_BTS_OFF_OS | DEBUGCTL_BTS_OFF_USR;
     }
-    if (p->pmu.version >= 2) {
+    if (p->pmu.version >= 2 && !p->pmu.no_freeze) {
         mask |= DEBUGCTL_FREEZE_PERFMON_ON_PMI;
         if (p->pmu.lbr_depth)
             mask |= DEBUGCTL_FREEZE_LBRS_ON_PMI;

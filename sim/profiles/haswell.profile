@@ -1,0 +1,103 @@
+# Core i7-4770, Haswell: perfmon version 3
+#
+# 4 x 48-bit general counters, 3 fixed, PEBS format 2 with EventingIP, 16 last branch records with TSX flags in
+# the FROM registers (the model has no transactions: they stay 0). Family 6, model 3CH, stepping 3.
+# Sources: SDM vol. 3 "Performance Monitoring for 4th Generation Intel Core Processors"; SDM vol. 4, MSRs of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c;
+# cache and latency figures from Intel's optimization reference manual, rounded.
+# MSR_LBR_SELECT.EN_CALLSTACK is not modelled: writing it is #GP.
+#
+# Of the processor's features only those are announced that the simulator executes: integer
+# instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf 0AH
+# follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+
+name = haswell
+description = Core i7-4770, Haswell: perfmon version 3
+
+cpuid.0x0 = 0x0000000d 0x756e6547 0x6c65746e 0x49656e69
+cpuid.0x1 = 0x000306c3 0x00010800 0x01a02010 0x000bab7c
+cpuid.0x2 = 0x76036301 0x00f0b5ff 0 0x00c10000
+cpuid.0x4.0 = 0x00000121 0x01c0003f 0x0000003f 0x00000000
+cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000
+cpuid.0x4.2 = 0x00000143 0x01c0003f 0x000001ff 0x00000000
+cpuid.0x4.3 = 0x00000163 0x03c0003f 0x00001fff 0x00000000
+cpuid.0x4.4 = 0 0 0 0
+cpuid.0x6 = 0x00000004 0 0 0
+cpuid.0x7.0 = 0 0x00000309 0 0
+cpuid.0xb.0 = 0 1 0x00000100 0
+cpuid.0xb.1 = 4 8 0x00000201 0
+cpuid.0xd.0 = 0 0 0 0
+cpuid.0x80000000 = 0x80000008 0 0 0
+cpuid.0x80000001 = 0 0 0x00000021 0x2c100800
+cpuid.0x80000002 = 0x65746e49 0x2952286c 0x726f4320 0x4d542865
+cpuid.0x80000003 = 0x37692029 0x3737342d 0x50432030 0x20402055
+cpuid.0x80000004 = 0x30342e33 0x007a4847 0x00000000 0x00000000
+cpuid.0x80000005 = 0 0 0 0
+cpuid.0x80000006 = 0 0 0x01006040 0
+cpuid.0x80000007 = 0 0 0 0x00000100
+cpuid.0x80000008 = 0x00003027 0 0 0
+
+clock.core_hz = 3900000000 # turbo
+clock.tsc_hz = 3400000000
+clock.ref_hz = 100000000
+clock.apic_hz = 100000000
+
+pmu.version = 3
+pmu.general = 4
+pmu.general_width = 48
+pmu.fixed = 3
+pmu.fixed_width = 48
+pmu.events_length = 7
+pmu.events_unavailable = 0
+pmu.anythread = yes
+pmu.pin_control = no
+pmu.full_width = yes
+pmu.has_capabilities = yes
+pmu.capabilities = 0x32c4
+pmu.misc_enable = 0x850089
+pmu.bts = yes
+pmu.ds64 = yes
+pmu.bts_predicted = yes
+pmu.pebs_counters = 0xf
+pmu.pebs_format = 2
+pmu.pebs_load_latency = yes
+pmu.lbr_depth = 16
+pmu.lbr_format = 4
+pmu.lbr_select = yes
+pmu.offcore_rsp = 2
+pmu.skid = 20
+
+event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
+event.0x3c.0x01 = CPU_CLK_UNHALTED.REF_P ref-cycle
+event.0xc0.0x00 = INST_RETIRED.ANY_P insn pebs
+event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch pebs
+event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict pebs
+event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
+event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
+event.0xc0.0x01 = INST_RETIRED.PREC_DIST insn pebs counters=0x2
+event.0xc2.0x01 = UOPS_RETIRED.ALL uops pebs
+event.0xc4.0x01 = BR_INST_RETIRED.CONDITIONAL branch-cond pebs
+event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
+event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret pebs
+event.0xc4.0x20 = BR_INST_RETIRED.NEAR_TAKEN branch-taken pebs
+event.0xc4.0x40 = BR_INST_RETIRED.FAR_BRANCH branch-far
+event.0xcd.0x01 = MEM_TRANS_RETIRED.LOAD_LATENCY load pebs latency
+event.0xd0.0x81 = MEM_UOPS_RETIRED.ALL_LOADS load pebs
+event.0xd0.0x82 = MEM_UOPS_RETIRED.ALL_STORES store pebs
+event.0xd1.0x01 = MEM_LOAD_UOPS_RETIRED.L1_HIT l1-hit pebs
+event.0xd1.0x02 = MEM_LOAD_UOPS_RETIRED.L2_HIT l2-hit pebs
+event.0xd1.0x04 = MEM_LOAD_UOPS_RETIRED.LLC_HIT llc-hit pebs
+
+cache.l1d = 32768 8 64 4
+cache.l2 = 262144 8 64 12
+cache.llc = 8388608 16 64 36
+
+uarch.retire_width = 4
+uarch.memory_latency = 200
+uarch.mispredict_penalty = 16
+uarch.predictor_bits = 12
+uarch.lat_mul = 3
+uarch.lat_div = 28
+uarch.lat_io = 400
+uarch.lat_msr = 100
+uarch.lat_serialize = 100
