@@ -22,6 +22,7 @@ BUILD = pathlib.Path(os.environ.get("O", "build"))
 LOGS = BUILD / "test"
 SECONDS = 400  # for one test file; each sets shorter limits on what it starts
 WORKERS = 2
+SHOWN = 120  # lines of a failed test's log
 
 POINT = re.compile(r"(not )?ok\b(?:.*# (SKIP.*))?")
 PLAN = re.compile(r"1\.\.(\d+)")
@@ -89,7 +90,9 @@ def main():
                 print(f"       skipped: {reason}")
             if failed:
                 print(f"       {wrong or 'see'} {log}")
-                print(re.sub("(?m)^", "       | ", log.read_text(encoding="utf-8", errors="replace")[-8000:]))
+                lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+                for line in [line for line in lines if not line.startswith("ok ")][:SHOWN]:
+                    print(f"       | {line[:200]}")
             sys.stdout.flush()
     print(f"{all_passed} passed, {all_failed} failed")
     sys.exit(0 if all_passed and not all_failed else 1)
