@@ -27,6 +27,7 @@ enum shape {
     SHAPE_VEX_RRM, /* d, t (vvvv), source */
     SHAPE_VEX_RMR, /* d, source, t (vvvv) */
     SHAPE_VEX_D,   /* d (vvvv), source */
+    SHAPE_VEX_IMM, /* d, source, immediate */
     SHAPE_SHIFT,   /* destination, CL or immediate */
     SHAPE_DOUBLE,  /* destination, source register, CL or immediate */
     SHAPE_IMUL,    /* one, two or three operands */
@@ -80,8 +81,9 @@ struct recipe {
     }
 #define CONDITIONS(X)                                                                              \
     X(O, 0)                                                                                        \
-    X(NO, 1) X(B, 2) X(NB, 3) X(Z, 4) X(NZ, 5) X(BE, 6) X(NBE, 7) X(S, 8) X(NS, 9) X(P, 10)        \
-        X(NP, 11) X(L, 12) X(NL, 13) X(LE, 14) X(NLE, 15)
+    X(NO, 1)                                                                                       \
+    X(B, 2) X(NB, 3) X(Z, 4) X(NZ, 5) X(BE, 6) X(NBE, 7) X(S, 8) X(NS, 9) X(P, 10) X(NP, 11)       \
+        X(L, 12) X(NL, 13) X(LE, 14) X(NLE, 15)
 #define JCC(c, n)   RC(J##c, JUMP, op_jcc, n),
 #define CMOV(c, n)  RC(CMOV##c, BINARY, op_cmov, n),
 #define SETCC(c, n) RC(SET##c, UNARY, op_setcc, n),
@@ -214,7 +216,7 @@ static const struct recipe recipes[] = {
     RF(BZHI, VEX_RMR, op_bzhi, BMI2),
     RF(PDEP, VEX_RRM, op_pdep, BMI2),
     RF(PEXT, VEX_RRM, op_pext, BMI2),
-    RF(RORX, BINARY, op_rorx, BMI2),
+    RF(RORX, VEX_IMM, op_rorx, BMI2),
     RCF(SHLX, VEX_RMR, op_shiftx, SHIFT_SHL, BMI2),
     RCF(SHRX, VEX_RMR, op_shiftx, SHIFT_SHR, BMI2),
     RCF(SARX, VEX_RMR, op_shiftx, SHIFT_SAR, BMI2),
@@ -482,6 +484,11 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
     case SHAPE_VEX_D:
         op->d = register_offset(o[0].reg.value);
         set_source(op, z, &o[1], mode);
+        break;
+    case SHAPE_VEX_IMM:
+        op->d = register_offset(o[0].reg.value);
+        set_source(op, z, &o[1], mode);
+        op->imm = o[2].imm.value.u;
         break;
     case SHAPE_SHIFT:
         set_target(op, z, &o[0], mode);
