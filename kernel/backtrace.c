@@ -21,13 +21,24 @@ static void print_address(uint64_t address, uint64_t lookup)
         kprintf("#     0x%016llx\n", (unsigned long long)address);
 }
 
-void backtrace_print(uint64_t rip, uint64_t rbp)
+/* After a wild jump RIP tells nothing; when a call made it, the return address is on top of the
+ * stack. */
+static void print_caller_of_wild_jump(const struct trap_frame *frame)
+{
+    struct stack_range stack;
+    uint64_t offset;
+    if (symbol_name(frame->rip, &offset) || frame->rsp % sizeof(uint64_t) != 0 ||
+        !stack_find(frame->rsp, false, &stack))
+        return;
+    uint64_t address = *(const uint64_t *)frame->rsp;
+    if (symbol_name(address - 1, &offset))
+        print_address(address, address - 1);
+}
+
+static void print_chain(uint64_t rbp)
 {
     struct stack_range stack;
 
-    kprintf("#   backtrace:\n");
-    if (rip)
-        print_address(rip, rip);
     for (unsigned i = 0; i < MAX_FRAMES; i++) {
         /* A frame pointer is believed only when both words it points to lie in one of our stacks.
          */
@@ -43,6 +54,12 @@ void backtrace_print(uint64_t rip, uint64_t rbp)
         rbp = frame[0];
     }
     kprintf("#     ... (more than %d frames)\n", MAX_FRAMES);
+}
+
+void backtrace_print(uint64_t rbp)
+{
+    kprintf("#   backtrace:\n");
+    print_chain(rbp);
 }
 
 void trap_frame_print(const struct trap_frame *frame)
@@ -64,5 +81,10 @@ void trap_frame_print(const struct trap_frame *frame)
     for (size_t i = 0; i < n; i++)
         kprintf("%s%-6s 0x%016llx%s", i % 3 == 0 ? "#   " : "  ", registers[i].name,
                 (unsigned long long)registers[i].value, i % 3 == 2 || i + 1 == n ? "\n" : "");
-    backtrace_print(frame->rip, (frame->cs & SEG_RPL) == 0 ? frame->rbp : 0);
+    kprintf("#   backtrace:\n");
+    print_address(frame->rip, frame->rip);
+    if ((frame->cs & SEG_RPL) != 0)
+        return; /* ring 3 has its own stack, and nothing says that it is mapped */
+    print_caller_of_wild_jump(frame);
+    print_chain(frame->rbp);
 }

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Prints rip (0: none) and the return addresses found from rbp on, with symbols, as '#' lines.
- * Never faults: a pointer outside of the kernel's stacks ends the chain. */
-void backtrace_print(uint64_t rip, uint64_t rbp);
+/* Prints the return addresses found from rbp on, with symbols, as '#' lines. Never faults: a pointer
+ * outside of the kernel's stacks ends the chain. */
+void backtrace_print(uint64_t rbp);
 
 #endif

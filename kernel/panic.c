@@ -43,7 +43,7 @@ _Noreturn void panic(const char *fmt, ...)
     kvprintf(fmt, ap);
     va_end(ap);
     kprintf("\n");
-    backtrace_print(0, (uint64_t)__builtin_frame_address(0));
+    backtrace_print((uint64_t)__builtin_frame_address(0));
     machine_exit(DEBUG_EXIT_PANIC);
 }
 
