@@ -133,4 +133,5 @@ $(UNIT_TESTS): $(O)/test/unit/%: tests/unit/%.c $$(%) \
 	@mkdir -p $(@D)
 	$(call run_as,CC)gcc $(UNIT_CFLAGS) $(filter %.c,$^) -lcmocka -o $@
 
+include $(wildcard tests/*/rules.mk)
 -include $(KERNEL_OBJ:.o=.d) $(SIM_OBJ:.o=.d)
