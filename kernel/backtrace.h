@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Prints the return addresses found from rbp on, with symbols, as '#' lines. Never faults: a pointer
- * outside of the kernel's stacks ends the chain. */
+/* Prints the return addresses found from rbp on, with symbols, as '#' lines. Never faults: a
+ * pointer outside of the kernel's stacks ends the chain. */
 void backtrace_print(uint64_t rbp);
 
 #endif

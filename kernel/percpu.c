@@ -83,7 +83,7 @@ void percpu_init(unsigned index)
                      "d"((uint32_t)((uint64_t)cpu >> 32)));
 }
 
-/* The stacks of a processor, as data: what percpu_init, paging and the backtrace all walk. */
+/* The stacks of a processor, as data: what paging and the backtrace walk. */
 static const struct {
     const char *name;
     size_t offset, size;
