@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #define FIELDS_SIZE          256
+#define PATTERN              ARCH_U64(0xa5a5a5a55a5a5a5a)
 #define OLD_ADDRESS_ALL_ONES 0xffffffffULL /* what the old address takes of an all-ones value */
 
 static void print_events(const struct pmu_info *info)
@@ -134,8 +135,12 @@ static bool reads_back_full(unsigned counter)
     if (!written || back != max)
         note("counter MSR %XH: wrote all ones, reads 0x%llx, CPUID says 0x%llx",
              (unsigned)pmu_counter_msr(counter), (unsigned long long)back, (unsigned long long)max);
+    /* A pattern that the old address cannot write: bit 31 is not what stands above it. */
+    bool wide = counter >= GLOBAL_FIXED_SHIFT || pmu_info()->full_width_write;
+    bool pattern =
+        !wide || (pmu_write(counter, PATTERN & max) && pmu_read(counter) == (PATTERN & max));
     pmu_write(counter, 0);
-    return written && back == max;
+    return written && back == max && pattern;
 }
 
 static void check_widths(const struct pmu_info *info)
