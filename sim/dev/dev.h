@@ -17,7 +17,7 @@ enum stop_reason {
     STOP_TRIPLE_FAULT,
     STOP_UNSUPPORTED, /* an instruction or mode that the simulator lacks; already reported */
     STOP_MAX_INSNS,
-    STOP_MAX_TIME, /* max_slots reached */
+    STOP_MAX_TIME,   /* max_slots reached */
     STOP_ALL_HALTED, /* no processor can ever run again */
     STOP_BROKEN_PIPE,
 };
