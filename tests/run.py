@@ -91,7 +91,7 @@ def main():
             if failed:
                 print(f"       {wrong or 'see'} {log}")
                 lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-                for line in [line for line in lines if not line.startswith("ok ")][:SHOWN]:
+                for line in [line for line in lines if not line.startswith("ok ")][-SHOWN:]:
                     print(f"       | {line[:200]}")
             sys.stdout.flush()
     print(f"{all_passed} passed, {all_failed} failed")
