@@ -131,8 +131,8 @@ static void string_element(struct cpu *cpu, const struct insn *in, bool out, uns
     index_set(cpu, index, (cpu->r[index] + step) & address_mask(in), in);
 }
 
-/* With REP, all elements at once unless something waits: then RIP stays and the rest follows after
- * it, as SDM vol. 2 "REP" has it. */
+/* With REP, all elements at once. SDM vol. 2 "REP" lets interrupts in between elements; here they
+ * wait for the last. A fault leaves the registers at the element that met it. */
 static void string_io(struct cpu *cpu, const struct insn *in, bool out)
 {
     unsigned n = string_bytes(in->z.mnemonic);
