@@ -195,15 +195,25 @@ static void general_overflowed(struct pmu *pmu, unsigned i)
     pebs_overflow(pmu, i);
 }
 
+/* The counters that count now, by their bits as in IA32_PERF_GLOBAL_CTRL. */
+#define FOR_EACH_COUNTING(pmu, bit, m)                                                             \
+    for (uint64_t m = (pmu)->counting; m != 0 && ((bit) = __builtin_ctzll(m), true); m &= m - 1)
+
 void counters_sync(struct pmu *pmu)
 {
     const struct profile *p = pmu->profile;
-    for (unsigned i = 0; i < general_count(p); i++)
-        if (counter_sync(pmu, &pmu->general[i], p->pmu.general_width))
-            general_overflowed(pmu, i);
-    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++)
-        if (fixed_exists(p, i) && counter_sync(pmu, &pmu->fixed[i], p->pmu.fixed_width))
-            overflowed(pmu, GLOBAL_FIXED_SHIFT + i, &pmu->fixed[i], "IA32_FIXED_CTR", i);
+    unsigned bit;
+    FOR_EACH_COUNTING(pmu, bit, m)
+    {
+        if (bit < GLOBAL_FIXED_SHIFT) {
+            if (counter_sync(pmu, &pmu->general[bit], p->pmu.general_width))
+                general_overflowed(pmu, bit);
+        } else {
+            unsigned i = bit - GLOBAL_FIXED_SHIFT;
+            if (counter_sync(pmu, &pmu->fixed[i], p->pmu.fixed_width))
+                overflowed(pmu, bit, &pmu->fixed[i], "IA32_FIXED_CTR", i);
+        }
+    }
 }
 
 static uint64_t deadline_of(const struct pmu *pmu, const struct counter *c, unsigned width)
@@ -218,20 +228,21 @@ static uint64_t deadline_of(const struct pmu *pmu, const struct counter *c, unsi
     return slots > NEVER - pmu->cpu->now ? NEVER : pmu->cpu->now + slots;
 }
 
-uint64_t counters_deadline(const struct pmu *pmu)
+void counters_reschedule(struct pmu *pmu)
 {
     const struct profile *p = pmu->profile;
     uint64_t first = NEVER;
-    for (unsigned i = 0; i < general_count(p); i++) {
-        uint64_t d = deadline_of(pmu, &pmu->general[i], p->pmu.general_width);
-        first = d < first ? d : first;
-    }
-    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++) {
+    unsigned bit;
+    FOR_EACH_COUNTING(pmu, bit, m)
+    {
         uint64_t d =
-            fixed_exists(p, i) ? deadline_of(pmu, &pmu->fixed[i], p->pmu.fixed_width) : NEVER;
+            bit < GLOBAL_FIXED_SHIFT
+                ? deadline_of(pmu, &pmu->general[bit], p->pmu.general_width)
+                : deadline_of(pmu, &pmu->fixed[bit - GLOBAL_FIXED_SHIFT], p->pmu.fixed_width);
         first = d < first ? d : first;
     }
-    return first;
+    pmu->deadline = first;
+    cpu_reschedule(pmu->cpu);
 }
 
 /* ---- Configuration ---- */
@@ -341,11 +352,19 @@ static void configure_fixed(struct pmu *pmu, unsigned i)
 
 void counters_configure(struct pmu *pmu)
 {
-    for (unsigned i = 0; i < general_count(pmu->profile); i++)
+    pmu->counting = 0;
+    for (unsigned i = 0; i < general_count(pmu->profile); i++) {
         configure_general(pmu, i);
-    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++)
-        if (fixed_exists(pmu->profile, i))
-            configure_fixed(pmu, i);
+        if (pmu->general[i].counting)
+            pmu->counting |= ARCH_BIT(i);
+    }
+    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++) {
+        if (!fixed_exists(pmu->profile, i))
+            continue;
+        configure_fixed(pmu, i);
+        if (pmu->fixed[i].counting)
+            pmu->counting |= ARCH_BIT(GLOBAL_FIXED_SHIFT + i);
+    }
     pmu_attend(pmu);
-    cpu_reschedule(pmu->cpu);
+    counters_reschedule(pmu);
 }

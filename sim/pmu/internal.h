@@ -47,7 +47,9 @@ struct pmu {
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status;
     uint64_t misc_enable, debugctl;
     uint64_t offcore_rsp[2];
-    uint64_t pmi_due; /* value of cpu->now at which the PMI reaches the local APIC; NEVER: none */
+    uint64_t counting; /* bitmap of the counters that count now, as in GLOBAL_CTRL */
+    uint64_t deadline; /* value of cpu->now before which no counter can overflow */
+    uint64_t pmi_due;  /* value of cpu->now at which the PMI reaches the local APIC; NEVER: none */
 
     uint64_t metrics_base[EV_COUNT]; /* totals of all rings when PERF_METRICS was last written */
 
@@ -88,7 +90,9 @@ uint64_t pebs_enable_mask(const struct profile *p);
 
 void counters_sync(struct pmu *pmu);      /* brings values up to date, finds overflows */
 void counters_configure(struct pmu *pmu); /* after any change of a control register; sync first */
-uint64_t counters_deadline(const struct pmu *pmu);
+/* Computes pmu->deadline anew. It stays true as time goes on, so it is only needed after an update,
+ * a change of a counter's value or of its configuration. */
+void counters_reschedule(struct pmu *pmu);
 /* PERF_METRICS, SDM vol. 3 "Performance Metrics". */
 uint64_t metrics_read(const struct pmu *pmu);
 void metrics_restart(struct pmu *pmu);

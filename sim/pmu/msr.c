@@ -119,7 +119,7 @@ static void set_counter(struct pmu *pmu, struct counter *c, uint64_t value)
 {
     counters_sync(pmu);
     c->value = value;
-    cpu_reschedule(pmu->cpu);
+    counters_reschedule(pmu);
 }
 
 /* SDM vol. 3 "Full-Width Writes to Performance Counter Registers": a write by the old address

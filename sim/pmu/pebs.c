@@ -94,7 +94,7 @@ static void reload(struct pmu *pmu, unsigned i)
                          sizeof value))
         return;
     pmu->general[i].value = value & bits(pmu->profile->pmu.general_width);
-    cpu_reschedule(pmu->cpu);
+    counters_reschedule(pmu);
 }
 
 static void record(struct pmu *pmu, unsigned i)

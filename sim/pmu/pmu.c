@@ -142,10 +142,10 @@ void pmu_update(struct pmu *pmu)
         raise_pmi(pmu);
     pmu->cpu->last_load.dtlb_miss = false;
     pmu->rip = pmu->cpu->rip;
+    counters_reschedule(pmu);
 }
 
 uint64_t pmu_deadline(const struct pmu *pmu)
 {
-    uint64_t counters = counters_deadline(pmu);
-    return counters < pmu->pmi_due ? counters : pmu->pmi_due;
+    return pmu->deadline < pmu->pmi_due ? pmu->deadline : pmu->pmi_due;
 }

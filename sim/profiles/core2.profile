@@ -1,15 +1,18 @@
 # Core 2 Duo E8400, Penryn: perfmon version 2
 #
-# 2 x 40-bit general counters, 3 fixed, global registers, PEBS format 0 on IA32_PMC0 alone, 4 last branch
-# records at the Core 2 addresses without filters. Family 6, model 17H, stepping 0AH.
-# Sources: SDM vol. 3 "Architectural Performance Monitoring Version 2", "Performance Monitoring (Processors Based on Intel
-# Core Microarchitecture)", "Last Branch, Interrupt, and Exception Recording (Intel Core 2 Duo ...)"; SDM vol. 4, MSRs of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c;
-# cache and latency figures from Intel's optimization reference manual, rounded.
+# 2 x 40-bit general counters, 3 fixed, global registers, PEBS format 0 on IA32_PMC0 alone, 4 last
+# branch records at the Core 2 addresses without filters. Family 6, model 17H, stepping 0AH.
+# Sources: SDM vol. 3 "Architectural Performance Monitoring Version 2", "Performance Monitoring
+# (Processors Based on Intel Core Microarchitecture)", "Last Branch, Interrupt, and Exception
+# Recording (Intel Core 2 Duo ...)"; SDM vol. 4, MSRs of this family and model; Linux
+# arch/x86/events/intel/{core,ds,lbr}.c; cache and latency figures from Intel's optimization
+# reference manual, rounded.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf 0AH
-# follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
+# processor.
 
 name = core2
 description = Core 2 Duo E8400, Penryn: perfmon version 2
@@ -21,7 +24,7 @@ cpuid.0x4.0 = 0x00000121 0x01c0003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000
 cpuid.0x4.2 = 0x00000143 0x05c0003f 0x00000fff 0x00000000
 cpuid.0x4.3 = 0 0 0 0
-cpuid.0x6 = 0x00000004 0 0 0
+cpuid.0x6 = 0 0 0 0
 cpuid.0xd.0 = 0 0 0 0
 cpuid.0x80000000 = 0x80000008 0 0 0
 cpuid.0x80000001 = 0 0 0x00000001 0x20100800
@@ -30,7 +33,7 @@ cpuid.0x80000003 = 0x44203229 0x43206f75 0x20205550 0x45202020
 cpuid.0x80000004 = 0x30303438 0x20402020 0x30302e33 0x007a4847
 cpuid.0x80000005 = 0 0 0 0
 cpuid.0x80000006 = 0 0 0x18008040 0
-cpuid.0x80000007 = 0 0 0 0x00000100
+cpuid.0x80000007 = 0 0 0 0
 cpuid.0x80000008 = 0x00003024 0 0 0
 
 clock.core_hz = 3000000000

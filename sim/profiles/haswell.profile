@@ -1,15 +1,18 @@
 # Core i7-4770, Haswell: perfmon version 3
 #
-# 4 x 48-bit general counters, 3 fixed, PEBS format 2 with EventingIP, 16 last branch records with TSX flags in
-# the FROM registers (the model has no transactions: they stay 0). Family 6, model 3CH, stepping 3.
-# Sources: SDM vol. 3 "Performance Monitoring for 4th Generation Intel Core Processors"; SDM vol. 4, MSRs of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c;
-# cache and latency figures from Intel's optimization reference manual, rounded.
-# MSR_LBR_SELECT.EN_CALLSTACK is not modelled: writing it is #GP.
+# 4 x 48-bit general counters, 3 fixed, PEBS format 2 with EventingIP, 16 last branch records with
+# TSX flags in the FROM registers (the model has no transactions: they stay 0). Family 6, model
+# 3CH, stepping 3.
+# Sources: SDM vol. 3 "Performance Monitoring for 4th Generation Intel Core Processors"; SDM vol.
+# 4, MSRs of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c; cache and latency
+# figures from Intel's optimization reference manual, rounded. MSR_LBR_SELECT.EN_CALLSTACK is not
+# modelled: writing it is #GP.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf 0AH
-# follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
+# processor.
 
 name = haswell
 description = Core i7-4770, Haswell: perfmon version 3

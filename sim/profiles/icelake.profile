@@ -1,17 +1,18 @@
 # Core i7-1065G7, Ice Lake: perfmon version 5
 #
-# 8 x 48-bit general counters, 4 fixed by the bitmap of CPUID.0AH:ECX, no AnyThread, PERF_METRICS, 32 last
-# branch records with separate information registers. Family 6, model 7EH, stepping 5.
-# Sources: SDM vol. 3 "Performance Monitoring for 10th Generation Intel Core Processors", "Architectural
-# Performance Monitoring Version 5"; SDM vol. 4, MSRs of 06_7EH; Linux arch/x86/events/intel/{core,ds,lbr}.c;
-# perfmon's event list for Ice Lake; cache and latency figures from Intel's optimization reference manual,
-# rounded.
-# The silicon has adaptive PEBS (format 4), which the model lacks: PEBS is announced as unavailable.
+# 8 x 48-bit general counters, 4 fixed by the bitmap of CPUID.0AH:ECX, no AnyThread, PERF_METRICS,
+# 32 last branch records with separate information registers. Family 6, model 7EH, stepping 5.
+# Sources: SDM vol. 3 "Performance Monitoring for 10th Generation Intel Core Processors",
+# "Architectural Performance Monitoring Version 5"; SDM vol. 4, MSRs of 06_7EH; Linux
+# arch/x86/events/intel/{core,ds,lbr}.c; perfmon's event list for Ice Lake; cache and latency
+# figures from Intel's optimization reference manual, rounded. The silicon has adaptive PEBS
+# (format 4), which the model lacks: PEBS is announced as unavailable.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf 0AH
-# follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
+# processor.
 
 name = icelake
 description = Core i7-1065G7, Ice Lake: perfmon version 5

@@ -1,14 +1,17 @@
 # A KVM guest on Skylake: perfmon version 2
 #
-# What KVM shows a guest of -cpu host: version 2 whatever the host has, hypervisor bit, no PEBS, no BTS, no last
-# branch records, no freeze on PMI, full-width writes. Family 6, model 55H, stepping 4.
+# What KVM shows a guest of -cpu host: version 2 whatever the host has, hypervisor bit, no PEBS,
+# no BTS, no last branch records, no freeze on PMI, full-width writes. Family 6, model 55H,
+# stepping 4.
 # Sources: Linux arch/x86/kvm/{cpuid,pmu}.c, arch/x86/kvm/vmx/pmu_intel.c,
-# Documentation/virt/kvm/x86/cpuid.rst; SDM vol. 3 "Architectural Performance Monitoring Version 2".
+# Documentation/virt/kvm/x86/cpuid.rst; SDM vol. 3 "Architectural Performance Monitoring Version
+# 2".
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf 0AH
-# follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
+# processor.
 
 name = kvm
 description = A KVM guest on Skylake: perfmon version 2

@@ -1,16 +1,19 @@
 # Core 2 T7200, Merom: an early one that announces perfmon version 1
 #
-# 2 x 40-bit general counters and nothing else of the architectural PMU: no fixed counters, no global
-# registers. BTS, and 4 last branch records at the Core 2 addresses. Family 6, model 0FH, stepping 2.
-# Sources: SDM vol. 3 "Architectural Performance Monitoring Version 1", "... Intel Core 2 Duo"; SDM vol. 4, MSRs of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c;
-# cache and latency figures from Intel's optimization reference manual, rounded.
-# The silicon has global registers and PEBS under model-specific names; a machine that announces version 1
-# is shown without them, as software that goes by CPUID must take it.
+# 2 x 40-bit general counters and nothing else of the architectural PMU: no fixed counters, no
+# global registers. BTS, and 4 last branch records at the Core 2 addresses. Family 6, model 0FH,
+# stepping 2.
+# Sources: SDM vol. 3 "Architectural Performance Monitoring Version 1", "... Intel Core 2 Duo";
+# SDM vol. 4, MSRs of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c; cache
+# and latency figures from Intel's optimization reference manual, rounded. The silicon has global
+# registers and PEBS under model-specific names; a machine that announces version 1 is shown
+# without them, as software that goes by CPUID must take it.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf 0AH
-# follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
+# processor.
 
 name = merom
 description = Core 2 T7200, Merom: an early one that announces perfmon version 1
@@ -22,7 +25,7 @@ cpuid.0x4.0 = 0x00000121 0x01c0003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000
 cpuid.0x4.2 = 0x00000143 0x03c0003f 0x00000fff 0x00000000
 cpuid.0x4.3 = 0 0 0 0
-cpuid.0x6 = 0x00000004 0 0 0
+cpuid.0x6 = 0 0 0 0
 cpuid.0x80000000 = 0x80000008 0 0 0
 cpuid.0x80000001 = 0 0 0x00000001 0x20100800
 cpuid.0x80000002 = 0x65746e49 0x2952286c 0x726f4320 0x4d542865
@@ -30,7 +33,7 @@ cpuid.0x80000003 = 0x43203229 0x20205550 0x20202020 0x54202020
 cpuid.0x80000004 = 0x30303237 0x20402020 0x30302e32 0x007a4847
 cpuid.0x80000005 = 0 0 0 0
 cpuid.0x80000006 = 0 0 0x10008040 0
-cpuid.0x80000007 = 0 0 0 0x00000100
+cpuid.0x80000007 = 0 0 0 0
 cpuid.0x80000008 = 0x00003024 0 0 0
 
 clock.core_hz = 2000000000

@@ -1,13 +1,15 @@
 # A virtual machine that hides the PMU (perfmon version 0)
 #
-# What most clouds and QEMU's TCG show: an Intel family 6 processor with the hypervisor bit and CPUID leaf 0AH
-# all zero. No DS, no last branch records. Family, model and stepping are those of a Skylake (06_5EH, 3).
+# What most clouds and QEMU's TCG show: an Intel family 6 processor with the hypervisor bit and
+# CPUID leaf 0AH all zero. No DS, no last branch records. Family, model and stepping are those of
+# a Skylake (06_5EH, 3).
 # Sources: SDM vol. 2 "CPUID", vol. 3 "Performance Monitoring".
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf 0AH
-# follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
+# processor.
 
 name = none
 description = A virtual machine that hides the PMU (perfmon version 0)

@@ -1,14 +1,18 @@
 # Core i7-2600, Sandy Bridge: perfmon version 3
 #
-# 4 x 48-bit general counters, 3 fixed, full-width writes, PEBS format 1 (load latency on IA32_PMC3 alone), 16
-# last branch records with flags in the FROM registers. Family 6, model 2AH, stepping 7.
-# Sources: SDM vol. 3 "Performance Monitoring for Processors Based on Sandy Bridge Microarchitecture"; SDM vol. 4, MSRs of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c;
-# cache and latency figures from Intel's optimization reference manual, rounded.
+# 4 x 48-bit general counters, 3 fixed, full-width writes, PEBS format 1 (load latency on
+# IA32_PMC3 alone), 16 last branch records with flags in the FROM registers. Family 6, model 2AH,
+# stepping 7.
+# Sources: SDM vol. 3 "Performance Monitoring for Processors Based on Sandy Bridge
+# Microarchitecture"; SDM vol. 4, MSRs of this family and model; Linux
+# arch/x86/events/intel/{core,ds,lbr}.c; cache and latency figures from Intel's optimization
+# reference manual, rounded.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf 0AH
-# follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
+# processor.
 
 name = sandybridge
 description = Core i7-2600, Sandy Bridge: perfmon version 3

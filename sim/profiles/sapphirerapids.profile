@@ -1,16 +1,18 @@
 # Xeon Platinum 8480+, Sapphire Rapids: perfmon version 5
 #
-# 8 x 48-bit general counters, 4 fixed by the bitmap of CPUID.0AH:ECX, no AnyThread, PERF_METRICS. Family 6, model
-# 8FH, stepping 8.
-# Sources: SDM vol. 3 "Architectural Performance Monitoring Version 5"; perfmon's event list for Sapphire Rapids; SDM vol. 4, MSRs of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c;
-# cache and latency figures from Intel's optimization reference manual, rounded.
-# The silicon has architectural last branch records and adaptive PEBS, which the model lacks: neither is
-# announced. The last level cache is rounded to a power of two.
+# 8 x 48-bit general counters, 4 fixed by the bitmap of CPUID.0AH:ECX, no AnyThread, PERF_METRICS.
+# Family 6, model 8FH, stepping 8.
+# Sources: SDM vol. 3 "Architectural Performance Monitoring Version 5"; perfmon's event list for
+# Sapphire Rapids; SDM vol. 4, MSRs of this family and model; Linux
+# arch/x86/events/intel/{core,ds,lbr}.c; cache and latency figures from Intel's optimization
+# reference manual, rounded. The silicon has architectural last branch records and adaptive PEBS,
+# which the model lacks: neither is announced. The last level cache is rounded to a power of two.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf 0AH
-# follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
+# processor.
 
 name = sapphirerapids
 description = Xeon Platinum 8480+, Sapphire Rapids: perfmon version 5

@@ -1,17 +1,19 @@
 # Core i7-6700, Skylake: perfmon version 4
 #
-# 4 x 48-bit general counters, 3 fixed, streamlined freeze (CTR_FRZ, LBR_FRZ), PEBS format 3, 32 last branch
-# records with separate information registers. Family 6, model 5EH, stepping 3.
-# Sources: SDM vol. 3 "Performance Monitoring for 6th Generation Intel Core Processor", "Architectural
-# Performance Monitoring Version 4", "Last Branch, Call Stack, Interrupt, and Exception Recording for
-# Processors Based on Skylake Microarchitecture"; SDM vol. 4, MSRs of 06_5EH; Linux
-# arch/x86/events/intel/{core,ds,lbr}.c and arch/x86/kernel/tsc.c (24 MHz crystal); SDM's and perfmon's event
-# lists for Skylake; cache and latency figures from Intel's optimization reference manual, rounded.
+# 4 x 48-bit general counters, 3 fixed, streamlined freeze (CTR_FRZ, LBR_FRZ), PEBS format 3, 32
+# last branch records with separate information registers. Family 6, model 5EH, stepping 3.
+# Sources: SDM vol. 3 "Performance Monitoring for 6th Generation Intel Core Processor",
+# "Architectural Performance Monitoring Version 4", "Last Branch, Call Stack, Interrupt, and
+# Exception Recording for Processors Based on Skylake Microarchitecture"; SDM vol. 4, MSRs of
+# 06_5EH; Linux arch/x86/events/intel/{core,ds,lbr}.c and arch/x86/kernel/tsc.c (24 MHz crystal);
+# SDM's and perfmon's event lists for Skylake; cache and latency figures from Intel's optimization
+# reference manual, rounded.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf 0AH
-# follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
+# processor.
 
 name = skylake
 description = Core i7-6700, Skylake: perfmon version 4

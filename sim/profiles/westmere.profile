@@ -1,18 +1,19 @@
 # Core i5-650, Westmere (Clarkdale): perfmon version 3
 #
-# The generation of the machine in the book: 4 x 48-bit general counters, 3 fixed, PEBS format 1, 16 last
-# branch records with flags in the FROM registers. Family 6, model 25H, stepping 5.
+# The generation of the machine in the book: 4 x 48-bit general counters, 3 fixed, PEBS format 1,
+# 16 last branch records with flags in the FROM registers. Family 6, model 25H, stepping 5.
 # Sources: SDM vol. 3 "Performance Monitoring for Processors Based on Nehalem / Westmere
-# Microarchitecture", "Last Branch, Interrupt, and Exception Recording for ... Nehalem"; SDM vol. 4, MSRs of
-# 06_25H; Linux arch/x86/events/intel/{core,ds,lbr}.c (events, PEBS constraints, LBR format and depth); Intel's
-# specification update for the Core i5-600 series (signature 20655H); cache and latency figures from
-# Intel's optimization reference manual, Nehalem chapter, rounded.
+# Microarchitecture", "Last Branch, Interrupt, and Exception Recording for ... Nehalem"; SDM vol.
+# 4, MSRs of 06_25H; Linux arch/x86/events/intel/{core,ds,lbr}.c (events, PEBS constraints, LBR
+# format and depth); Intel's specification update for the Core i5-600 series (signature 20655H);
+# cache and latency figures from Intel's optimization reference manual, Nehalem chapter, rounded.
 # No full-width writes: IA32_PERF_CAPABILITIES[13] came with Sandy Bridge.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf 0AH
-# follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
+# processor.
 
 name = westmere
 description = Core i5-650, Westmere (Clarkdale): perfmon version 3
