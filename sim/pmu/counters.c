@@ -299,6 +299,18 @@ static void counter_start(struct pmu *pmu, struct counter *c, const struct count
     c->cycle = pmu->cpu->now / pmu->profile->uarch.retire_width;
 }
 
+/* Says once for each encoding that the machine lacks it. */
+static void note_absent(struct pmu *pmu, uint64_t perfevtsel)
+{
+    unsigned encoding = perfevtsel & (PERFEVTSEL_EVENT | PERFEVTSEL_UMASK);
+    uint8_t *noted = &pmu->noted[encoding / 8], bit = 1 << encoding % 8;
+    if (!(trace_on & TRACE_PMI) || (*noted & bit))
+        return;
+    *noted |= bit;
+    pmu_note(pmu, "event %02XH/%02XH is not one of this machine's: it counts 0", encoding & 0xff,
+             encoding >> PERFEVTSEL_UMASK_SHIFT);
+}
+
 static void configure_general(struct pmu *pmu, unsigned i)
 {
     uint64_t sel = pmu->perfevtsel[i];
@@ -314,6 +326,8 @@ static void configure_general(struct pmu *pmu, unsigned i)
         .invert = sel & PERFEVTSEL_INV,
         .cmask = (sel & PERFEVTSEL_CMASK) >> PERFEVTSEL_CMASK_SHIFT,
     };
+    if (config.counting && !e)
+        note_absent(pmu, sel);
     config.latency = e && e->load_latency;
     /* SDM vol. 3 "PEBS": "events are only valid when ... AnyThread, Edge, Invert, CMask" are 0. */
     config.precise =

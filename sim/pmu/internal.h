@@ -47,9 +47,10 @@ struct pmu {
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status;
     uint64_t misc_enable, debugctl;
     uint64_t offcore_rsp[2];
-    uint64_t counting; /* bitmap of the counters that count now, as in GLOBAL_CTRL */
-    uint64_t deadline; /* value of cpu->now before which no counter can overflow */
-    uint64_t pmi_due;  /* value of cpu->now at which the PMI reaches the local APIC; NEVER: none */
+    uint8_t noted[0x10000 / 8]; /* encodings of absent events that the trace has named */
+    uint64_t counting;          /* bitmap of the counters that count now, as in GLOBAL_CTRL */
+    uint64_t deadline;          /* value of cpu->now before which no counter can overflow */
+    uint64_t pmi_due; /* value of cpu->now at which the PMI reaches the local APIC; NEVER: none */
 
     uint64_t metrics_base[EV_COUNT]; /* totals of all rings when PERF_METRICS was last written */
 
