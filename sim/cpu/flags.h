@@ -93,7 +93,7 @@ static inline bool flags_condition(const struct cpu *cpu, unsigned cc)
         v = flag_zf(cpu);
         break;
     case 3:
-        v = flag_cf(cpu) | flag_zf(cpu);
+        v = flag_cf(cpu) || flag_zf(cpu);
         break;
     case 4:
         v = flag_sf(cpu);
@@ -105,7 +105,7 @@ static inline bool flags_condition(const struct cpu *cpu, unsigned cc)
         v = flag_sf(cpu) != flag_of(cpu);
         break;
     default:
-        v = flag_zf(cpu) | (flag_sf(cpu) != flag_of(cpu));
+        v = flag_zf(cpu) || flag_sf(cpu) != flag_of(cpu);
         break;
     }
     return v ^ (cc & 1);
