@@ -87,7 +87,7 @@ struct cpu {
     struct {
         uint64_t result, carry;
         uint32_t aux;
-    } lazy; /* the arithmetic flags in the interpreter's form, see sim/cpu/flags.h */
+    } lazy;         /* the arithmetic flags in the interpreter's form, see sim/cpu/flags.h */
     const void *op; /* the interpreter's: decoded instruction in execution, for faults */
     struct segment seg[SEG_N];
     unsigned cpl;
@@ -149,7 +149,7 @@ struct cpu {
     struct uarch *uarch;
     struct block_cache *blocks;
     struct tlb *tlb;
-    void *exec; /* the interpreter's own */
+    void *exec;                  /* the interpreter's own */
     struct system_state *system; /* the system part's own */
 };
 

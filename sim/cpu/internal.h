@@ -93,8 +93,8 @@ bool system_events(struct cpu *cpu);
  */
 void system_after_insn(struct cpu *cpu, bool took_branch);
 void system_before_insn(struct cpu *cpu);
-/* Data breakpoints: the interpreter calls it for each load and store that misses the TLB; pages with
- * a watched address never enter the TLB while DR7 arms them. */
+/* Data breakpoints: the interpreter calls it for each load and store that misses the TLB; pages
+ * with a watched address never enter the TLB while DR7 arms them. */
 void debug_data_access(struct cpu *cpu, uint64_t linear, unsigned n, bool write);
 
 /* Mode helpers. */
