@@ -10,4 +10,5 @@ $(O)/test/diff: $(DIFF_OBJ) $(filter-out $(O)/sim/main.c.o,$(SIM_OBJ)) $(O)/file
 	@mkdir -p $(@D)
 	$(call run_as,LD)$(CC) $(filter %.o,$^) $(SIM_LIBS) -o $@
 
+unit: $(O)/test/diff
 -include $(DIFF_OBJ:.o=.d)
