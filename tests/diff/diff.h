@@ -243,7 +243,8 @@ void simulated_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 /* Runs one sequence both ways and compares. self: host against host, to test the test. */
 bool sequence_agrees(const struct sequence *s, bool self, struct result *host, struct result *sim);
 void shrink(struct sequence *s, bool self);
-/* Prints the sequence, its state in and what differs, each line after a '#'. */
-void show(const struct sequence *s, bool self);
+/* Prints the sequence, its state in and what differs, each line after a '#'. only: the option's
+ * value, without which the sequence would be another; NULL: none. */
+void show(const struct sequence *s, bool self, const char *only);
 
 #endif

@@ -626,6 +626,9 @@ static void modrm_insn(struct gen *g, int form)
     if (memory)
         memory_at(g, &e, target);
 
+    if (target >> 47)
+        e.segment = 0; /* #SS or #GP by which segment: prefixes that mean nothing kept out of it */
+
     unsigned dst = RSP;
     if (reg_operand) {
         e.reg = pick(g, &e, size == 1, f->dst & D_REG);
@@ -988,6 +991,8 @@ static void insn(struct gen *g, int form)
         e.imm = target;
         e.imm_bytes = e.addr32 ? 4 : 8;
         e.memory = true;
+        if (target >> 47)
+            e.segment = 0;
         if (percent(g, 60))
             patch(g, target, value(g));
         break;

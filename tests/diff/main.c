@@ -106,7 +106,7 @@ static uint64_t run(const struct choice *mainly, uint64_t from, uint64_t n, uint
             small = s;
             shrink(&small, self);
             if (!blamed[culprit(&small)]++)
-                show(&small, self);
+                show(&small, self, only);
             failed++;
         }
         note(&s, &host);

@@ -186,13 +186,14 @@ static void show_end(const char *who, const struct result *r)
                r->error, r->vector == VECTOR_PF ? r->cr2 : 0, r->rip);
 }
 
-void show(const struct sequence *s, bool self)
+void show(const struct sequence *s, bool self, const char *only)
 {
     struct result host, sim;
     bool valid;
     sequence_agrees(s, self, &host, &sim);
-    printf("# reproduce: --seed %" PRIu64 " --first %" PRIu64 " --count 1 (CPL %d)\n", s->seed,
-           s->index, s->user ? 3 : 0);
+    printf("# reproduce: --seed %" PRIu64 " --first %" PRIu64 " --count 1%s%s%s (CPL %d)\n",
+           s->seed, s->index, only ? " --only '" : "", only ? only : "", only ? "'" : "",
+           s->user ? 3 : 0);
     show_code(s);
     for (unsigned r = 0; r < 16; r++) {
         bool differs = host.out.r[r] != sim.out.r[r];
