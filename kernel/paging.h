@@ -29,4 +29,28 @@ bool paging_unmap(uint64_t virt);
  * address, also above 4 GiB. NULL when the pool of page tables is used up. */
 volatile void *paging_map_mmio(uint64_t phys, size_t size);
 
+/* Where the experiments map code a second time: above 4 GiB, and in the upper half of the linear
+ * addresses (bits 63:47 all ones). */
+#define PAGING_HIGH  0x0000004000000000ULL
+#define PAGING_UPPER 0xffff900000000000ULL
+
+/*
+ * Maps the 4 KiB pages of [start, start + size), a part of the kernel, a second time at base +
+ * their own address: base is PAGING_HIGH, PAGING_UPPER or another canonical multiple of 4 KiB where
+ * nothing is mapped. flags as for paging_map(): 0 for code (read and execute), PTE_RW | PTE_XD for
+ * data. Returns start's second address; the same again when it is already there; NULL when the pool
+ * of page tables or the list of aliases is used up. A relative jump or call in the alias reaches
+ * only what lies in the pages mapped with it, an absolute one (through a register) leaves it.
+ * For code over the whole kernel text: paging_alias_text(base), which gives base, or 0.
+ */
+void *paging_alias(uint64_t base, const void *start, size_t size, uint64_t flags);
+uint64_t paging_alias_text(uint64_t base);
+
+/* Says that size bytes at virt are those at origin (a copy, or a second mapping), in place of what
+ * was said about virt before. False when the list is full. */
+bool paging_alias_note(uint64_t virt, uint64_t origin, size_t size);
+/* The original of an address in an alias; any other address comes back as it is. symbol_name() asks
+ * here, so aliases have symbols in every dump and backtrace. */
+uint64_t paging_alias_origin(uint64_t virt);
+
 #endif
