@@ -44,6 +44,7 @@ struct uart {
     bool overrun;
     bool thre_interrupt; /* "transmitter empty" not yet seen by a read of IIR */
     bool use_stdin, stdin_ended;
+    bool held_cr; /* a CR sent, not yet known whether LF follows */
     int out_fd;
     size_t out_length;
     char out[1 << 16];

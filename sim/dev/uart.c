@@ -90,6 +90,13 @@ static void poll_stdin(struct uart *u)
         u->stdin_ended = true;
 }
 
+static void put_out(struct cpu *cpu, struct uart *u, uint8_t byte)
+{
+    u->out[u->out_length++] = byte;
+    if ((byte == '\n' || u->out_length == sizeof(u->out)) && !uart_flush(u))
+        machine_stop(cpu->machine, STOP_BROKEN_PIPE);
+}
+
 static void transmit(struct cpu *cpu, struct uart *u, uint8_t byte)
 {
     u->thre_interrupt = true;
@@ -97,12 +104,13 @@ static void transmit(struct cpu *cpu, struct uart *u, uint8_t byte)
         receive(u, byte);
         return;
     }
-    /* A serial line ends its lines with CR LF, the host's text with LF alone. */
-    if (byte == '\n' && u->out_length && u->out[u->out_length - 1] == '\r')
-        u->out_length--;
-    u->out[u->out_length++] = byte;
-    if ((byte == '\n' || u->out_length == sizeof(u->out)) && !uart_flush(u))
-        machine_stop(cpu->machine, STOP_BROKEN_PIPE);
+    /* A serial line ends its lines with CR LF, the host's text with LF alone. The CR waits for what
+     * follows it, because tracing may flush in between. */
+    if (u->held_cr && byte != '\n')
+        put_out(cpu, u, '\r');
+    u->held_cr = byte == '\r';
+    if (!u->held_cr)
+        put_out(cpu, u, byte);
 }
 
 static uint8_t identify(struct uart *u)
