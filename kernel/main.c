@@ -11,6 +11,7 @@
 #include "kernel/printf.h"
 #include "kernel/time.h"
 #include "kernel/trap.h"
+#include "kernel/user.h"
 #include "lapic/lapic.h"
 #include "pmu/pmu.h"
 
@@ -84,6 +85,7 @@ _Noreturn void kmain(const void *info)
     uint16_t missing_port = start_console(early);
     trap_init();
     paging_init();
+    user_init();
     struct console_sink *pixels =
         cmdline.console_vga ? framebuffer_init(&bootinfo.framebuffer) : NULL;
     if (pixels)

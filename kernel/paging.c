@@ -11,7 +11,8 @@
 #define INDEX_BITS   9
 #define PAGE_BITS    12
 #define LEVELS       4
-#define POOL_TABLES  32 /* 3 for the image and page 0, 1 to 3 for each region mapped later */
+#define POOL_TABLES  64 /* 3 for the image and page 0, 1 to 3 for each region mapped later */
+#define MAX_ALIASES  32 /* the user code of each processor, and what the experiments map high */
 #define IDENTITY_END (1ULL << 32)
 
 extern uint64_t boot_pml4[ENTRIES];
@@ -21,6 +22,13 @@ extern const uint8_t text_start[], text_end[], rodata_start[], rodata_end[], dat
 static uint64_t pool[POOL_TABLES][ENTRIES] __attribute__((aligned(PAGE_SIZE)));
 static unsigned pool_used;
 static uint64_t no_execute; /* PTE_XD, or 0 on a processor that has it reserved */
+
+/* Where something of the kernel can be found a second time. */
+static struct alias {
+    uint64_t virt, origin;
+    size_t size;
+} aliases[MAX_ALIASES];
+static unsigned n_aliases;
 
 static void flush(uint64_t virt)
 {
@@ -92,6 +100,50 @@ volatile void *paging_map_mmio(uint64_t phys, size_t size)
         if (!paging_map(page, page, PTE_RW | PTE_PCD | PTE_PWT | PTE_XD))
             return NULL;
     return (volatile void *)phys;
+}
+
+bool paging_alias_note(uint64_t virt, uint64_t origin, size_t size)
+{
+    if (n_aliases == MAX_ALIASES)
+        return false;
+    aliases[n_aliases++] = (struct alias){virt, origin, size};
+    return true;
+}
+
+void paging_alias_forget(uint64_t virt, size_t size)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < n_aliases; i++)
+        if (aliases[i].virt - virt >= size)
+            aliases[kept++] = aliases[i];
+    n_aliases = kept;
+}
+
+uint64_t paging_alias_origin(uint64_t virt)
+{
+    for (unsigned i = 0; i < n_aliases; i++)
+        if (virt - aliases[i].virt < aliases[i].size)
+            return aliases[i].origin + (virt - aliases[i].virt);
+    return virt;
+}
+
+void *paging_alias(uint64_t base, const void *start, size_t size, uint64_t flags)
+{
+    uint64_t first = (uint64_t)start & ~(uint64_t)(PAGE_SIZE - 1);
+    uint64_t end = ((uint64_t)start + size + PAGE_SIZE - 1) & ~(uint64_t)(PAGE_SIZE - 1);
+    for (uint64_t page = first; page < end; page += PAGE_SIZE)
+        if (!paging_map(base + page, page, flags))
+            return NULL;
+    paging_alias_forget(base + first, PAGE_SIZE);
+    if (!paging_alias_note(base + first, first, end - first))
+        return NULL;
+    return (void *)(base + (uint64_t)start);
+}
+
+uint64_t paging_alias_text(uint64_t base)
+{
+    size_t size = (size_t)(text_end - text_start);
+    return paging_alias(base, text_start, size, 0) ? base : 0;
 }
 
 static void map_range(const uint8_t *start, const uint8_t *end, uint64_t flags)

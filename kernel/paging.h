@@ -46,9 +46,10 @@ volatile void *paging_map_mmio(uint64_t phys, size_t size);
 void *paging_alias(uint64_t base, const void *start, size_t size, uint64_t flags);
 uint64_t paging_alias_text(uint64_t base);
 
-/* Says that size bytes at virt are those at origin (a copy, or a second mapping), in place of what
- * was said about virt before. False when the list is full. */
+/* Says that size bytes at virt are those at origin (a copy, or a second mapping); false when the
+ * list is full. What begins in [virt, virt + size) is forgotten again by the second. */
 bool paging_alias_note(uint64_t virt, uint64_t origin, size_t size);
+void paging_alias_forget(uint64_t virt, size_t size);
 /* The original of an address in an alias; any other address comes back as it is. symbol_name() asks
  * here, so aliases have symbols in every dump and backtrace. */
 uint64_t paging_alias_origin(uint64_t virt);

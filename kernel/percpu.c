@@ -8,6 +8,11 @@ _Static_assert(offsetof(struct percpu, nmi_depth) == PERCPU_NMI_DEPTH, "PERCPU_N
 _Static_assert(offsetof(struct percpu, guard_rsp) == PERCPU_GUARD_RSP, "PERCPU_GUARD_RSP");
 _Static_assert(offsetof(struct percpu, experiment_top) == PERCPU_EXPERIMENT_TOP,
                "PERCPU_EXPERIMENT_TOP");
+_Static_assert(offsetof(struct percpu, user_rsp) == PERCPU_USER_RSP, "PERCPU_USER_RSP");
+_Static_assert(offsetof(struct percpu, user_code) == PERCPU_USER_CODE, "PERCPU_USER_CODE");
+_Static_assert(offsetof(struct percpu, user_stack) == PERCPU_USER_STACK, "PERCPU_USER_STACK");
+_Static_assert(offsetof(struct percpu, user_result) == PERCPU_USER_RESULT, "PERCPU_USER_RESULT");
+_Static_assert(offsetof(struct percpu, tss.rsp) == PERCPU_TSS_RSP0, "PERCPU_TSS_RSP0");
 _Static_assert(sizeof(struct percpu) == PERCPU_SIZE, "PERCPU_SIZE");
 _Static_assert(offsetof(struct stacks, guard_experiment) == STACK_MAIN_TOP, "STACK_MAIN_TOP");
 _Static_assert(sizeof(struct tss) == 104, "the TSS of 64-bit mode has 104 bytes");

@@ -14,7 +14,12 @@
 #define PERCPU_NMI_DEPTH      8
 #define PERCPU_GUARD_RSP      16
 #define PERCPU_EXPERIMENT_TOP 24
-#define PERCPU_SIZE           400
+#define PERCPU_USER_RSP       32
+#define PERCPU_USER_CODE      40
+#define PERCPU_USER_STACK     48
+#define PERCPU_USER_RESULT    56
+#define PERCPU_TSS_RSP0       244
+#define PERCPU_SIZE           432
 #define PERCPU_ARRAY_SIZE     (MAX_CPUS * PERCPU_SIZE)
 
 #define STACK_GUARD           4096
@@ -55,11 +60,14 @@ struct tss {
 
 struct percpu {
     struct percpu *self;
-    uint64_t nmi_depth;      /* 1 while the NMI handler runs */
-    uint64_t guard_rsp;      /* where trap_abort() resumes; 0 when no guarded run is on */
-    uint64_t experiment_top; /* the end of the experiment stack */
-    unsigned index;          /* 0: the boot processor */
-    unsigned reporting;      /* how often trap_abort() was entered in this guarded run */
+    uint64_t nmi_depth;             /* 1 while the NMI handler runs */
+    uint64_t guard_rsp;             /* where trap_abort() resumes; 0 when no guarded run is on */
+    uint64_t experiment_top;        /* the end of the experiment stack */
+    uint64_t user_rsp;              /* the kernel's stack pointer while ring 3 runs */
+    uint64_t user_code, user_stack; /* where ring 3 starts, and the end of its stack */
+    uint64_t user_result;           /* RAX of the last run there */
+    unsigned index;                 /* 0: the boot processor */
+    unsigned reporting;             /* how often trap_abort() was entered in this guarded run */
     struct stacks *stacks;
     char why[160]; /* the one line of the last aborted run */
     struct tss tss __attribute__((aligned(16)));

@@ -1,6 +1,7 @@
 /* The symbol table that scripts/mksyms.py makes of the linked kernel's functions. */
 #include <stddef.h>
 
+#include "kernel/paging.h"
 #include "kernel/panic.h"
 #include "kernel/string.h"
 
@@ -13,6 +14,7 @@ const char *symbol_name(uint64_t address, uint64_t *offset)
 {
     uint32_t low = 0, high = symbol_count;
 
+    address = paging_alias_origin(address);
     if (address < (uint64_t)text_start || address >= (uint64_t)text_end)
         return NULL;
     while (low < high) {

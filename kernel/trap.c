@@ -14,6 +14,7 @@
 #define VECTORS                256
 #define STUB_SIZE              16
 #define GATE_INTERRUPT_PRESENT 0x8e00 /* 64-bit interrupt gate, DPL 0, present */
+#define GATE_DPL3              0x6000
 
 /* trap_entry.S has these as numbers. */
 _Static_assert(offsetof(struct trap_frame, error_code) == 128, "FRAME_ERROR");
@@ -70,18 +71,27 @@ static void enable_machine_check(void)
     __asm__ volatile("movq %0, %%cr4" ::"r"(cr4 | CR4_MCE) : "memory");
 }
 
+static void set_gate(unsigned vector, uint64_t entry, uint16_t attributes)
+{
+    idt[vector] = (struct gate){
+        .offset_low = (uint16_t)entry,
+        .selector = SEG_KERNEL_CODE,
+        .attributes = attributes,
+        .offset_middle = (uint16_t)(entry >> 16),
+        .offset_high = (uint32_t)(entry >> 32),
+    };
+}
+
+void trap_set_user_gate(unsigned vector, const char *entry)
+{
+    set_gate(vector, (uint64_t)entry, GATE_INTERRUPT_PRESENT | GATE_DPL3);
+}
+
 void trap_init(void)
 {
-    for (unsigned vector = 0; vector < VECTORS; vector++) {
-        uint64_t stub = (uint64_t)trap_stubs + vector * STUB_SIZE;
-        idt[vector] = (struct gate){
-            .offset_low = (uint16_t)stub,
-            .selector = SEG_KERNEL_CODE,
-            .attributes = (uint16_t)(GATE_INTERRUPT_PRESENT | ist_of(vector)),
-            .offset_middle = (uint16_t)(stub >> 16),
-            .offset_high = (uint32_t)(stub >> 32),
-        };
-    }
+    for (unsigned vector = 0; vector < VECTORS; vector++)
+        set_gate(vector, (uint64_t)trap_stubs + vector * STUB_SIZE,
+                 (uint16_t)(GATE_INTERRUPT_PRESENT | ist_of(vector)));
     percpu_init(0);
     load_idt();
     enable_machine_check();
@@ -94,10 +104,12 @@ trap_handler trap_set_handler(unsigned vector, trap_handler handler)
     return before;
 }
 
-/* Only faults can be fixed up: #DB, NMI, #MC, #DF and interrupts say nothing about the instruction.
- */
+/* Only faults of ring 0 can be fixed up: #DB, NMI, #MC, #DF and interrupts say nothing about the
+ * instruction. */
 static bool fix_up(struct trap_frame *frame)
 {
+    if (frame->cs & SEG_RPL)
+        return false;
     if (frame->vector != VEC_GP && frame->vector != VEC_UD && frame->vector != VEC_PF)
         return false;
     for (const uint32_t *entry = ex_table_start; entry < ex_table_end; entry += 2) {

@@ -21,6 +21,9 @@ void trap_init(void);
  * panics). The handler writes EOI itself where one is due. Returns the handler that was there. */
 trap_handler trap_set_handler(unsigned vector, trap_handler handler);
 
+/* Lets ring 3 reach entry by INT n: an interrupt gate with DPL 3 in place of the vector's own. */
+void trap_set_user_gate(unsigned vector, const char *entry);
+
 /*
  * Runs fn(arg) on the experiment stack (guard page below it). Returns true when fn returned, false
  * when an unexpected exception, trap_abort() or the watchdog ended it; the report has then been

@@ -81,6 +81,7 @@ trap_stubs:
     .set vector, vector + 1
     .endr
 
+    .globl trap_entry
 /* RBX, which C keeps, says whether the exit has to swap GS back. */
 trap_entry:
     push_registers

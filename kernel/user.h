@@ -53,6 +53,9 @@ bool user_run(const void *code, size_t size, enum user_return how, uint64_t arg,
 /* Where this processor's user code starts; symbol_name() knows the code loaded there. */
 uint64_t user_code_address(void);
 
+/* What is copied behind the code, for the symbols of its address: see enum user_return. */
+extern const char user_exit_syscall[], user_exit_sysenter[], user_exit_interrupt[];
+
 /* The IRETQ, and the first instruction in ring 0 after each way back. No breakpoint may be set on
  * the first instructions of these entries: GS is the user's there. */
 extern const char user_iretq[], user_syscall_entry[], user_sysenter_entry[], user_interrupt_entry[];

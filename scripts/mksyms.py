@@ -23,10 +23,11 @@ def functions(lines):
         address, name = int(fields[0], 16), fields[2]
         if address >= 1 << 32:
             sys.exit(f"mksyms: {name} lies at {address:#x}, above what 32 bits hold")
-        # Of several names for one address, the global one, else the first.
-        if address not in found or fields[1] == "T":
-            found[address] = name
-    return sorted(found.items())
+        # Of several names for one address: one that is not the end of what stands before, a global one, the first.
+        rank = (not name.endswith("_end"), fields[1] == "T")
+        if address not in found or rank > found[address][0]:
+            found[address] = (rank, name)
+    return sorted((address, name) for address, (_, name) in found.items())
 
 
 def main():
