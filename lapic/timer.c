@@ -15,8 +15,8 @@
 
 #include <stddef.h>
 
-#define DIVIDE_BY_16   0x3 /* SDM vol. 3 "Divide Configuration Register" */
-#define CALIBRATION_US 10000
+#define DIVIDE_BY_16   0x3  /* SDM vol. 3 "Divide Configuration Register" */
+#define CALIBRATION_US 2000 /* 3000 ticks of a 24 MHz crystal: far more exact than is needed */
 #define COUNT_MAX      0xffffffffu
 #define WHY_SIZE       80
 #define NO_DEADLINE    0

@@ -110,6 +110,8 @@ static const struct field fields[] = {
     UINT("uarch.lat_div", uarch.lat_div, 1, MAX_CYCLES),
     UINT("uarch.lat_io", uarch.lat_io, 1, MAX_CYCLES),
     UINT("uarch.lat_msr", uarch.lat_msr, 1, MAX_CYCLES),
+    UINT("uarch.lat_tsc", uarch.lat_tsc, 1, MAX_CYCLES),
+    UINT("uarch.lat_pause", uarch.lat_pause, 1, MAX_CYCLES),
     UINT("uarch.lat_serialize", uarch.lat_serialize, 1, MAX_CYCLES),
 };
 #define N_FIELDS (sizeof fields / sizeof *fields)
@@ -249,7 +251,7 @@ static bool parse_field(struct reader *r, const struct field *f, char *value)
     if (f->type == FIELD_STRING) {
         if (strlen(value) >= f->size)
             return fail(r, f->key, "longer than %zu characters", f->size - 1);
-        strcpy(at, value);
+        snprintf(at, f->size, "%s", value);
         return true;
     }
     if (f->type == FIELD_CACHE)
@@ -359,7 +361,7 @@ static bool parse_event(struct reader *r, const char *key, char *index, char *va
         return fail(r, key, "wants a name and what it counts");
     if (strlen(words[0]) >= sizeof e.name)
         return fail(r, key, "the name is longer than %zu characters", sizeof e.name - 1);
-    strcpy(e.name, words[0]);
+    snprintf(e.name, sizeof e.name, "%s", words[0]);
     while (s < N_SOURCES && strcmp(sources[s].name, words[1]) != 0)
         s++;
     if (s == N_SOURCES)
@@ -416,7 +418,7 @@ static bool assign(struct reader *r, char *text)
     if (*value == 0)
         return fail(r, key, "no value");
     const char *dot = strchr(key, '.');
-    strcpy(index, dot ? dot + 1 : "");
+    snprintf(index, sizeof index, "%s", dot ? dot + 1 : "");
     if (strncmp(key, "cpuid.", 6) == 0)
         return parse_cpuid(r, key, index, value);
     if (strncmp(key, "event.", 6) == 0)
@@ -454,6 +456,8 @@ static const char *const required[] = {
     "uarch.lat_div",
     "uarch.lat_io",
     "uarch.lat_msr",
+    "uarch.lat_tsc",
+    "uarch.lat_pause",
     "uarch.lat_serialize",
 };
 
@@ -521,7 +525,7 @@ bool profile_set(struct profile *p, const char *assignment, FILE *err)
     char text[MAX_LINE];
     if (strlen(assignment) >= sizeof text)
         return fail(&r, "assignment", "longer than %d characters", MAX_LINE - 1);
-    strcpy(text, assignment);
+    snprintf(text, sizeof text, "%s", assignment);
     return assign(&r, text);
 }
 

@@ -109,10 +109,11 @@ struct profile {
     struct {
         unsigned retire_width;
         struct profile_cache l1d, l2, llc;
-        unsigned memory_latency;     /* core cycles */
-        unsigned mispredict_penalty; /* core cycles */
-        unsigned predictor_bits;     /* log2 of the number of two-bit counters */
-        unsigned lat_mul, lat_div, lat_io, lat_msr, lat_serialize; /* core cycles */
+        unsigned memory_latency;                    /* core cycles */
+        unsigned mispredict_penalty;                /* core cycles */
+        unsigned predictor_bits;                    /* log2 of the number of two-bit counters */
+        unsigned lat_mul, lat_div, lat_io, lat_msr; /* core cycles */
+        unsigned lat_tsc, lat_pause, lat_serialize; /* core cycles */
     } uarch;
 };
 

@@ -692,6 +692,9 @@ static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, 
         latency = p->uarch.lat_div;
         cost = latency * width > cost ? latency * width : cost;
     }
+    /* It holds the front end up, which is what a waiting loop wants of it. */
+    if (z->mnemonic == ZYDIS_MNEMONIC_PAUSE)
+        cost = (uint64_t)p->uarch.lat_pause * width;
     uint64_t ready = slot + (latency + (loads ? p->uarch.l1d.latency : 0)) * width;
     if (plain_move(z->mnemonic) && loads)
         ready = slot + (uint64_t)p->uarch.l1d.latency * width;

@@ -63,6 +63,7 @@ void op_rdtsc(struct cpu *cpu, const struct insn *in)
 {
     (void)in;
     require_tsc(cpu);
+    cpu_spend_cycles(cpu, cpu->profile->uarch.lat_tsc);
     result(cpu, cpu_tsc(cpu));
 }
 
@@ -72,6 +73,7 @@ void op_rdtscp(struct cpu *cpu, const struct insn *in)
     if (!cpuid_has(cpu, 0x80000001, 0, 3, 27))
         cpu_fault(cpu, VEC_UD, 0);
     require_tsc(cpu);
+    cpu_spend_cycles(cpu, cpu->profile->uarch.lat_tsc);
     result(cpu, cpu_tsc(cpu));
     cpu->r[RCX] = (uint32_t)cpu->tsc_aux;
 }

@@ -93,4 +93,6 @@ uarch.lat_mul = 3
 uarch.lat_div = 40
 uarch.lat_io = 400
 uarch.lat_msr = 100
+uarch.lat_tsc = 64 # this and lat_pause: Agner Fog, "Instruction tables"
+uarch.lat_pause = 8
 uarch.lat_serialize = 100

@@ -57,4 +57,6 @@ uarch.lat_mul = 3
 uarch.lat_div = 26
 uarch.lat_io = 400
 uarch.lat_msr = 100
+uarch.lat_tsc = 25 # this and lat_pause: Agner Fog, "Instruction tables"
+uarch.lat_pause = 140
 uarch.lat_serialize = 100
