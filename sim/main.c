@@ -26,7 +26,7 @@
 /* Reads the whole of a regular file; NULL, with a message, when it cannot. */
 static uint8_t *read_image(const char *path, size_t *size)
 {
-    struct stat st;
+    struct stat st = {0};
     uint8_t *data = NULL;
     const char *why = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);

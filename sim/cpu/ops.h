@@ -58,10 +58,10 @@ static inline void put_u64(struct cpu *cpu, unsigned off, u64 v)
     *(alias64 *)((u8 *)cpu->r + off) = v;
 }
 
-/* By log2 of the size, for the instructions that are not worth a handler for each size. */
+/* By log2 of the size (0 to 3), for the instructions that are not worth a handler for each size. */
 static inline u64 size_mask(unsigned size)
 {
-    return size == 3 ? ~0ULL : (1ULL << (8 << size)) - 1;
+    return ~0ULL >> (64 - (8u << (size & 3)));
 }
 static inline u64 sign_extend(u64 v, unsigned size)
 {

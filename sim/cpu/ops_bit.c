@@ -10,7 +10,7 @@ HANDLER(op_bit)
     bool by_register = op->form == FORM_MR || op->form == FORM_RR;
     u64 offset = by_register ? sign_extend(reg_get(cpu, op->s, size), size) : op->imm;
     unsigned bit = offset & (bits - 1);
-    struct rmw m;
+    struct rmw m = {0};
     u64 a, v;
     enum access access = op->cc == BIT_TEST ? ACCESS_READ : ACCESS_WRITE;
     if (memory) {

@@ -205,7 +205,7 @@ void counters_sync(struct pmu *pmu)
     unsigned bit;
     FOR_EACH_COUNTING(pmu, bit, m)
     {
-        if (bit < GLOBAL_FIXED_SHIFT) {
+        if (bit < PMU_MAX_GENERAL) {
             if (counter_sync(pmu, &pmu->general[bit], p->pmu.general_width))
                 general_overflowed(pmu, bit);
         } else {
@@ -236,7 +236,7 @@ void counters_reschedule(struct pmu *pmu)
     FOR_EACH_COUNTING(pmu, bit, m)
     {
         uint64_t d =
-            bit < GLOBAL_FIXED_SHIFT
+            bit < PMU_MAX_GENERAL
                 ? deadline_of(pmu, &pmu->general[bit], p->pmu.general_width)
                 : deadline_of(pmu, &pmu->fixed[bit - GLOBAL_FIXED_SHIFT], p->pmu.fixed_width);
         first = d < first ? d : first;
