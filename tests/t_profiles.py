@@ -12,8 +12,7 @@ for profile in PMU_PROFILES:
 
     saved = SCRATCH / f"{profile}.tap"
     saved.write_text(result.out, encoding="utf-8")
-    # prove up to 3.44 ends with an error at any version above 13; TAP 14 keeps to the grammar of 13.
-    proved = run("prove", "--exec", "sed 1s/14/13/", saved)
+    proved = run("prove", saved)
     ok(proved.status == 0 and "Result: PASS" in proved.out, f"{profile}: prove reads it", proved)
 
     again = sim(profile=profile)
