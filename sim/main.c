@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sim/dev/internal.h"
+#include "sim/fault.h"
 #include "sim/loader.h"
 #include "sim/options.h"
 #include "sim/stats.h"
@@ -88,6 +89,7 @@ static bool load_profile(struct profile *p, const struct options *o)
     for (unsigned i = 0; i < o->n_set; i++)
         if (!profile_set(p, o->set[i], stderr))
             return false;
+    fault_profile(p);
     return profile_finish(p, stderr);
 }
 
@@ -194,10 +196,12 @@ static int run(struct machine *m, const struct options *o)
     m->max_insns = o->max_insns;
     if (o->max_seconds)
         m->max_slots = hz_to_slots(m->profile, o->max_seconds, 1);
+    fault_firmware(m);
     machine_run(m);
     if (!uart_flush(&d->uart))
         m->stop = STOP_BROKEN_PIPE;
     status = verdict(m);
+    fault_report(stderr);
     if (o->stats)
         stats_print(m, seconds_now() - start, stderr);
     return status;

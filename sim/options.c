@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/dev/dev.h"
+#include "sim/fault.h"
 #include "sim/trace.h"
 
 #define MEMORY_DEFAULT 256 /* MiB */
@@ -27,6 +28,7 @@ enum {
     OPT_MAX_INSNS,
     OPT_MAX_SECONDS,
     OPT_STDIN,
+    OPT_FAULT,
     OPT_LIST_PROFILES,
     OPT_VERSION,
 };
@@ -43,6 +45,7 @@ static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},
     {"max-insns", required_argument, NULL, OPT_MAX_INSNS},
     {"max-seconds", required_argument, NULL, OPT_MAX_SECONDS},
+    {"fault", required_argument, NULL, OPT_FAULT},
     {"stdin", no_argument, NULL, OPT_STDIN},
     {"list-profiles", no_argument, NULL, OPT_LIST_PROFILES},
     {"help", no_argument, NULL, 'h'},
@@ -73,6 +76,7 @@ static const char help[] =
     "  --stdin               give the serial console the standard input\n"
     "  --max-insns N         stop after N instructions (exit status 124)\n"
     "  --max-seconds N       stop after N seconds of simulated time (exit status 124)\n"
+    "  --fault WORD          make the machine misbehave; may be repeated; 'help' lists the words\n"
     "  --trace KIND[,KIND]   trace msr, pmi, irq, exc, branch or insn on the standard error\n"
     "  --trace-from SYMBOL   trace from the first execution of SYMBOL on\n"
     "  --trace-to SYMBOL     trace until the execution of SYMBOL\n"
@@ -197,6 +201,13 @@ enum options_result options_parse(struct options *o, int argc, char **argv, FILE
             break;
         case OPT_MAX_SECONDS:
             ok = number(&o->max_seconds, "--max-seconds", optarg, 1, SECONDS_MAX, err);
+            break;
+        case OPT_FAULT:
+            if (strcmp(optarg, "help") == 0) {
+                fault_list(out);
+                return OPTIONS_DONE;
+            }
+            ok = fault_choose(optarg, err);
             break;
         case OPT_STDIN:
             o->use_stdin = true;

@@ -2,6 +2,7 @@
  * RDMSR, WRMSR, RDPMC, RDTSC, RDTSCP, CPUID. SDM vol. 2.
  */
 #include "sim/cpu/system.h"
+#include "sim/fault.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
 
@@ -18,7 +19,7 @@ void op_rdmsr(struct cpu *cpu, const struct insn *in)
     uint32_t msr = cpu->r[RCX];
     uint64_t value = 0;
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_msr);
-    bool ok = cpu_rdmsr(cpu, msr, &value);
+    bool ok = fault_msr(cpu, msr, false) != FAULT_GP && cpu_rdmsr(cpu, msr, &value);
     if (trace_on & TRACE_MSR)
         trace_msr(cpu, false, msr, value, !ok);
     if (!ok)
@@ -33,7 +34,8 @@ void op_wrmsr(struct cpu *cpu, const struct insn *in)
     uint32_t msr = cpu->r[RCX];
     uint64_t value = cpu->r[RDX] << 32 | (uint32_t)cpu->r[RAX];
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_msr);
-    bool ok = cpu_wrmsr(cpu, msr, value);
+    enum fault_access fault = fault_msr(cpu, msr, true);
+    bool ok = fault == FAULT_IGNORED || (fault != FAULT_GP && cpu_wrmsr(cpu, msr, value));
     if (trace_on & TRACE_MSR)
         trace_msr(cpu, true, msr, value, !ok);
     if (!ok)
@@ -48,7 +50,7 @@ void op_rdpmc(struct cpu *cpu, const struct insn *in)
         cpu_gp0(cpu);
     uint64_t value;
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_msr);
-    if (!pmu_rdpmc(cpu->pmu, cpu->r[RCX], &value))
+    if (fault_rdpmc(cpu->r[RCX]) == FAULT_GP || !pmu_rdpmc(cpu->pmu, cpu->r[RCX], &value))
         cpu_gp0(cpu);
     result(cpu, value);
 }

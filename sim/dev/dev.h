@@ -65,11 +65,14 @@ bool lapic_rdmsr(struct lapic *l, uint32_t msr,
 bool lapic_wrmsr(struct lapic *l, uint32_t msr, uint64_t value);
 /* The performance counters' request: goes through LVT perfmon, which masks itself. */
 void lapic_pmi(struct lapic *l);
+/* The same without the faults of --fault; true when it was delivered (enabled and not masked). */
+bool lapic_pmi_raise(struct lapic *l);
 /* Highest deliverable vector, above the processor priority; -1: none. lapic_ack moves it from IRR
  * to ISR. */
 int lapic_pending(struct lapic *l);
 int lapic_ack(struct lapic *l);
-/* Timer: next expiry as a value of cpu->now (UINT64_MAX: none); lapic_tick fires what is due. */
+/* Timer: next expiry as a value of cpu->now (UINT64_MAX: none), or what --fault has come before;
+ * lapic_tick fires what is due. */
 uint64_t lapic_deadline(const struct lapic *l);
 void lapic_tick(struct lapic *l);
 /* CR8 is bits 7:4 of the TPR. */

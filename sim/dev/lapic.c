@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sim/dev/internal.h"
+#include "sim/fault.h"
 #include "sim/trace.h"
 
 /* Version register: integrated APIC, LVT entries 0 to 5, no EOI-broadcast suppression ("Local APIC
@@ -217,7 +218,7 @@ static void receive_fixed(struct lapic *l, unsigned vector)
 
 /* "Local Vector Table" figure: "When a performance monitoring counters interrupt is generated, the
  * mask bit for its associated LVT entry is set." */
-void lapic_pmi(struct lapic *l)
+bool lapic_pmi_raise(struct lapic *l)
 {
     uint32_t lvt = l->lvt[LVT_PERFMON];
     unsigned vector = lvt & APIC_LVT_VECTOR;
@@ -226,7 +227,7 @@ void lapic_pmi(struct lapic *l)
     if (!enabled(l) || (lvt & APIC_LVT_MASK)) {
         if (trace_on & TRACE_PMI)
             trace_pmi(l->cpu, "dropped: LVT perfmon is masked");
-        return;
+        return false;
     }
     l->cpu->stats.pmis++;
     switch ((lvt & APIC_LVT_DELIVERY) >> 8) {
@@ -250,6 +251,15 @@ void lapic_pmi(struct lapic *l)
     }
     if (trace_on & TRACE_PMI)
         trace_pmi(l->cpu, what);
+    return true;
+}
+
+void lapic_pmi(struct lapic *l)
+{
+    if (fault_pmi(l->cpu) > 0)
+        lapic_pmi_raise(l);
+    else if (trace_on & TRACE_PMI)
+        trace_pmi(l->cpu, "lost: --fault pmi=lost");
 }
 
 static void write_lvt(struct lapic *l, enum lvt n, uint32_t value)
@@ -356,7 +366,7 @@ static uint32_t current_count(struct lapic *l)
     return l->first - counted(l);
 }
 
-uint64_t lapic_deadline(const struct lapic *l)
+static uint64_t timer_deadline(const struct lapic *l)
 {
     /* A masked expiry changes nothing that cannot be worked out when it is looked at. */
     if (!software_enabled(l) || (l->lvt[LVT_TIMER] & APIC_LVT_MASK))
@@ -364,9 +374,17 @@ uint64_t lapic_deadline(const struct lapic *l)
     return timer_expiry(l);
 }
 
+uint64_t lapic_deadline(const struct lapic *l)
+{
+    uint64_t timer = timer_deadline(l), fault = fault_deadline(l->cpu);
+    return timer < fault ? timer : fault;
+}
+
 void lapic_tick(struct lapic *l)
 {
-    if (lapic_deadline(l) > l->cpu->now)
+    if (fault_deadline(l->cpu) <= l->cpu->now)
+        fault_tick(l->cpu);
+    if (timer_deadline(l) > l->cpu->now)
         return;
     timer_skip(l);
     receive_fixed(l, l->lvt[LVT_TIMER] & APIC_LVT_VECTOR);
@@ -376,7 +394,7 @@ bool lapic_timer_wakes(struct lapic *l)
 {
     unsigned vector = l->lvt[LVT_TIMER] & APIC_LVT_VECTOR;
 
-    return lapic_deadline(l) != UINT64_MAX && vector >= LOWEST_VECTOR &&
+    return timer_deadline(l) != UINT64_MAX && vector >= LOWEST_VECTOR &&
            (vector & 0xf0) > (processor_priority(l) & 0xf0);
 }
 

@@ -17,6 +17,7 @@
 
 #include "sim/cpu/internal.h"
 #include "sim/dev/internal.h"
+#include "sim/fault.h"
 #include "sim/pmu/pmu.h"
 
 #define QUANTUM_SLOTS 4096
@@ -127,6 +128,8 @@ static uint64_t wake_time(struct cpu *cpu)
     /* A PMI that is on its way (skid) when the processor halts. */
     if (pmu_deadline(cpu->pmu) < t)
         t = pmu_deadline(cpu->pmu);
+    if (fault_deadline(cpu) < t)
+        t = fault_deadline(cpu);
     return t;
 }
 

@@ -1,0 +1,409 @@
+#include "sim/fault.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/dev/dev.h"
+#include "sim/pmu/pmu.h"
+#include "sim/trace.h"
+#include "sim/trace_msr.h"
+
+#define NEVER          UINT64_MAX
+#define MAX_MSRS       32
+#define MAX_GENERAL    8
+#define MSR_NAME       48
+#define SPURIOUS_EVERY 50000 /* core cycles, where the word gives no number */
+#define EVERY_MIN      2000  /* core cycles: a handler must come to its end in between */
+/* The second of a double PMI: not at once, because the LVT entry has masked itself, but as soon as
+ * the handler has unmasked it; given up when that does not happen. */
+#define AGAIN_CYCLES 50
+#define AGAIN_TRIES  2000
+
+enum msr_kind { MSR_GP, MSR_WRITE_IGNORED };
+enum pmi_kind { PMI_GOOD, PMI_LOST, PMI_DOUBLE, PMI_SPURIOUS };
+
+static struct {
+    struct {
+        uint32_t msr;
+        enum msr_kind kind;
+        bool read, write; /* which accesses */
+    } msrs[MAX_MSRS];
+    unsigned n_msrs;
+    uint64_t nth_msr, msr_accesses; /* nth 0: none */
+    unsigned counters;              /* general counters that answer */
+    bool counters_limited, no_apic, no_x2apic, dirty, x2apic_on;
+    enum pmi_kind pmi;
+    uint64_t pmi_nth, pmi_seen; /* nth 0: every one */
+    uint64_t nmi_every, spurious_every;
+    uint64_t next_nmi, next_spurious; /* in slots, of the first processor */
+    uint64_t again_at;
+    unsigned again_tries;
+    struct cpu *again_cpu;
+    bool nth_came;
+} fault = {.next_nmi = NEVER, .next_spurious = NEVER, .again_at = NEVER};
+
+/* ---- The words ---- */
+
+static bool number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 0);
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *value >= min &&
+           *value <= max;
+}
+
+static bool add_msr(const char *text, enum msr_kind kind, bool read, bool write)
+{
+    uint64_t msr;
+
+    if (fault.n_msrs == MAX_MSRS || !number(text, 0, UINT32_MAX, &msr))
+        return false;
+    fault.msrs[fault.n_msrs].msr = msr;
+    fault.msrs[fault.n_msrs].kind = kind;
+    fault.msrs[fault.n_msrs].read = read;
+    fault.msrs[fault.n_msrs++].write = write;
+    return true;
+}
+
+static bool set_msr(const char *text)
+{
+    return add_msr(text, MSR_GP, true, true);
+}
+
+static bool set_msr_read(const char *text)
+{
+    return add_msr(text, MSR_GP, true, false);
+}
+
+static bool set_msr_write(const char *text)
+{
+    return add_msr(text, MSR_GP, false, true);
+}
+
+static bool set_msr_ignore(const char *text)
+{
+    return add_msr(text, MSR_WRITE_IGNORED, false, true);
+}
+
+static bool set_nth_msr(const char *text)
+{
+    return number(text, 1, INT64_MAX, &fault.nth_msr);
+}
+
+static bool set_counters(const char *text)
+{
+    uint64_t n;
+
+    if (!number(text, 0, MAX_GENERAL, &n))
+        return false;
+    fault.counters = n;
+    return fault.counters_limited = true;
+}
+
+/* "lost", "lost:3": every PMI, or the third. For spurious the number is a period. */
+static bool set_pmi(const char *text)
+{
+    static const char *const kinds[] = {
+        [PMI_LOST] = "lost", [PMI_DOUBLE] = "double", [PMI_SPURIOUS] = "spurious"};
+    size_t length = strcspn(text, ":");
+    uint64_t n = 0;
+
+    for (enum pmi_kind k = PMI_LOST; k <= PMI_SPURIOUS; k++) {
+        if (strlen(kinds[k]) != length || strncmp(kinds[k], text, length) != 0)
+            continue;
+        if (text[length] &&
+            !number(text + length + 1, k == PMI_SPURIOUS ? EVERY_MIN : 1, INT32_MAX, &n))
+            return false;
+        fault.pmi = k;
+        if (k == PMI_SPURIOUS)
+            fault.spurious_every = n ? n : SPURIOUS_EVERY;
+        else
+            fault.pmi_nth = n;
+        return true;
+    }
+    return false;
+}
+
+static bool set_nmi(const char *text)
+{
+    static const char every[] = "every:";
+
+    return strncmp(text, every, sizeof(every) - 1) == 0 &&
+           number(text + sizeof(every) - 1, EVERY_MIN, INT32_MAX, &fault.nmi_every);
+}
+
+static bool set_firmware(const char *text)
+{
+    if (strcmp(text, "dirty") == 0)
+        return fault.dirty = true;
+    return strcmp(text, "x2apic") == 0 && (fault.x2apic_on = true);
+}
+
+static bool set_no_apic(const char *text)
+{
+    (void)text;
+    return fault.no_apic = fault.no_x2apic = true;
+}
+
+static bool set_no_x2apic(const char *text)
+{
+    (void)text;
+    return fault.no_x2apic = true;
+}
+
+static const struct {
+    const char *name;
+    const char *argument; /* NULL: takes none */
+    const char *wanted;   /* of the argument, for messages */
+    bool (*set)(const char *argument);
+    const char *description;
+} words[] = {
+    {"msr", "MSR", "the number of an MSR, such as 0x38f", set_msr,
+     "RDMSR and WRMSR of that MSR raise #GP"},
+    {"msr-read", "MSR", "the number of an MSR, such as 0x38f", set_msr_read,
+     "RDMSR of that MSR raises #GP"},
+    {"msr-write", "MSR", "the number of an MSR, such as 0x38f", set_msr_write,
+     "WRMSR of that MSR raises #GP"},
+    {"msr-ignore", "MSR", "the number of an MSR, such as 0x1a0", set_msr_ignore,
+     "WRMSR of that MSR changes nothing"},
+    {"nth-msr", "N", "a number from 1 on", set_nth_msr,
+     "the Nth RDMSR or WRMSR of the run raises #GP"},
+    {"counters", "N", "a number from 0 to 8", set_counters,
+     "only N general counters answer, whatever CPUID announces"},
+    {"pmi", "KIND[:N]", "lost, double or spurious, with :N for the Nth (spurious: every N cycles)",
+     set_pmi,
+     "PMIs are lost, arrive twice (:N only the Nth), or come without an overflow\n"
+     "                   every N core cycles"},
+    {"nmi", "every:N", "every:N with N from 2000 on", set_nmi,
+     "an NMI reaches the first processor every N core cycles"},
+    {"no-apic", NULL, NULL, set_no_apic, "no local APIC: neither in CPUID nor at its address"},
+    {"no-x2apic", NULL, NULL, set_no_x2apic, "no x2APIC mode"},
+    {"firmware", "KIND", "dirty or x2apic", set_firmware,
+     "dirty: counters, PEBS and DEBUGCTL were left on, overflows pending, the LVT\n"
+     "                   masked; x2apic: the local APIC was left in x2APIC mode"},
+};
+#define N_WORDS (sizeof(words) / sizeof(words[0]))
+
+void fault_list(FILE *out)
+{
+    for (size_t i = 0; i < N_WORDS; i++) {
+        char word[32];
+        snprintf(word, sizeof(word), "%s%s%s", words[i].name, words[i].argument ? "=" : "",
+                 words[i].argument ? words[i].argument : "");
+        fprintf(out, "%-18s %s\n", word, words[i].description);
+    }
+}
+
+/* One word; text is NAME or NAME=ARGUMENT. */
+static bool choose(char *text, FILE *err)
+{
+    char *argument = strchr(text, '=');
+
+    if (argument)
+        *argument++ = '\0';
+    for (size_t i = 0; i < N_WORDS; i++) {
+        if (strcmp(words[i].name, text) != 0)
+            continue;
+        if (!words[i].argument && argument)
+            fprintf(err, "pmusim: --fault %s: takes no argument\n", text);
+        else if (words[i].argument && (!argument || !words[i].set(argument)))
+            fprintf(err, "pmusim: --fault '%s=%s': must be %s\n", text, argument ? argument : "",
+                    words[i].wanted);
+        else
+            return words[i].argument ? true : words[i].set(NULL);
+        return false;
+    }
+    fprintf(err, "pmusim: --fault '%s': must be a word of --fault help\n", text);
+    return false;
+}
+
+bool fault_choose(const char *list, FILE *err)
+{
+    char *copy = strdup(list), *save = NULL;
+    bool ok = copy != NULL && *list != '\0';
+
+    if (!ok)
+        fprintf(err, "pmusim: --fault '%s': must be a word of --fault help\n", list);
+    for (char *w = copy ? strtok_r(copy, ",", &save) : NULL; w && ok;
+         w = strtok_r(NULL, ",", &save))
+        ok = choose(w, err);
+    free(copy);
+    return ok;
+}
+
+/* ---- Before the run ---- */
+
+void fault_profile(struct profile *p)
+{
+    for (unsigned i = 0; i < p->n_cpuid; i++) {
+        if (p->cpuid[i].leaf != 1)
+            continue;
+        if (fault.no_apic)
+            p->cpuid[i].edx &= ~(uint32_t)CPUID_1_EDX_APIC;
+        if (fault.no_x2apic)
+            p->cpuid[i].ecx &= ~(uint32_t)(CPUID_1_ECX_X2APIC | CPUID_1_ECX_TSC_DEADLINE);
+    }
+}
+
+/* What is left on must be on the processor's list: a write that it refuses is left out. */
+static void leave_on(struct cpu *cpu)
+{
+    static const uint64_t debugctl[] = {DEBUGCTL_LBR, DEBUGCTL_BTF, DEBUGCTL_FREEZE_PERFMON_ON_PMI};
+    const uint64_t select =
+        EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_OS | PERFEVTSEL_USR | PERFEVTSEL_INT | PERFEVTSEL_EN;
+    const unsigned fixed = FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR | FIXED_CTR_CTRL_PMI;
+    uint64_t all = 0, pebs = 0, debug = 0;
+
+    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++)
+        if (cpu_wrmsr(cpu, MSR_IA32_FIXED_CTR0 + i, UINT32_MAX))
+            all |= ARCH_BIT(GLOBAL_FIXED_SHIFT + i);
+    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++) {
+        uint64_t on = 0;
+        cpu_rdmsr(cpu, MSR_IA32_FIXED_CTR_CTRL, &on);
+        cpu_wrmsr(cpu, MSR_IA32_FIXED_CTR_CTRL, on | (uint64_t)fixed << (4 * i));
+    }
+    /* All ones but a little: they overflow while the kernel starts. */
+    for (unsigned i = 0; i < MAX_GENERAL; i++)
+        if (cpu_wrmsr(cpu, MSR_IA32_PMC0 + i, UINT32_MAX - 100 * i) &&
+            cpu_wrmsr(cpu, MSR_IA32_PERFEVTSEL0 + i, select)) {
+            all |= ARCH_BIT(i);
+            if (cpu_wrmsr(cpu, MSR_IA32_PEBS_ENABLE, pebs | ARCH_BIT(i)))
+                pebs |= ARCH_BIT(i);
+        }
+    for (size_t i = 0; i < sizeof(debugctl) / sizeof(debugctl[0]); i++)
+        if (cpu_wrmsr(cpu, MSR_IA32_DEBUGCTL, debug | debugctl[i]))
+            debug |= debugctl[i];
+    cpu_wrmsr(cpu, MSR_IA32_PERF_GLOBAL_STATUS_SET, all);
+    cpu_wrmsr(cpu, MSR_IA32_PERF_GLOBAL_CTRL, all);
+}
+
+void fault_firmware(struct machine *m)
+{
+    for (unsigned i = 0; i < m->n_cpus; i++) {
+        struct cpu *cpu = m->cpus[i];
+        uint64_t base;
+        if (fault.dirty)
+            leave_on(cpu);
+        if (fault.no_apic && cpu_rdmsr(cpu, MSR_IA32_APIC_BASE, &base))
+            cpu_wrmsr(cpu, MSR_IA32_APIC_BASE, base & ~APIC_BASE_EN);
+        if (fault.x2apic_on && cpu_rdmsr(cpu, MSR_IA32_APIC_BASE, &base))
+            cpu_wrmsr(cpu, MSR_IA32_APIC_BASE, base | APIC_BASE_EN | APIC_BASE_EXTD);
+    }
+    uint64_t width = m->profile->uarch.retire_width;
+    if (fault.nmi_every)
+        fault.next_nmi = fault.nmi_every * width;
+    if (fault.spurious_every)
+        fault.next_spurious = fault.spurious_every * width;
+}
+
+void fault_report(FILE *err)
+{
+    if (fault.nth_msr && !fault.nth_came)
+        fprintf(err, "pmusim: --fault nth-msr=%" PRIu64 ": the run made only %" PRIu64 "\n",
+                fault.nth_msr, fault.msr_accesses);
+}
+
+/* ---- While it runs ---- */
+
+static void say(struct cpu *cpu, uint32_t msr, bool write)
+{
+    char name[MSR_NAME];
+    uint64_t offset = 0;
+    const char *symbol = sim_symbol(cpu->rip, &offset);
+
+    msr_name(name, sizeof(name), msr);
+    fprintf(stderr, "pmusim: fault: MSR access %" PRIu64 ", %s %XH (%s) near %s+%" PRIx64 ": #GP\n",
+            fault.msr_accesses, write ? "WRMSR" : "RDMSR", msr, name, symbol ? symbol : "?",
+            offset);
+}
+
+/* A register of a general counter past those that answer. */
+static bool past_counters(uint32_t msr)
+{
+    static const uint32_t firsts[] = {MSR_IA32_PMC0, MSR_IA32_PERFEVTSEL0, MSR_IA32_A_PMC0};
+
+    for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
+        if (msr - firsts[i] < MAX_GENERAL && msr - firsts[i] >= fault.counters)
+            return true;
+    return false;
+}
+
+enum fault_access fault_msr(struct cpu *cpu, uint32_t msr, bool write)
+{
+    fault.msr_accesses++;
+    if (fault.msr_accesses == fault.nth_msr) {
+        fault.nth_came = true;
+        say(cpu, msr, write);
+        return FAULT_GP;
+    }
+    for (unsigned i = 0; i < fault.n_msrs; i++)
+        if (fault.msrs[i].msr == msr && (write ? fault.msrs[i].write : fault.msrs[i].read))
+            return fault.msrs[i].kind == MSR_GP ? FAULT_GP : FAULT_IGNORED;
+    if (fault.counters_limited && past_counters(msr))
+        return FAULT_GP;
+    bool apic = msr == MSR_IA32_APIC_BASE || msr == MSR_IA32_TSC_DEADLINE;
+    return fault.no_apic && apic ? FAULT_GP : FAULT_NONE;
+}
+
+enum fault_access fault_rdpmc(uint32_t selector)
+{
+    bool past = selector < MAX_GENERAL && selector >= fault.counters;
+    return fault.counters_limited && past ? FAULT_GP : FAULT_NONE;
+}
+
+unsigned fault_pmi(struct cpu *cpu)
+{
+    if (fault.pmi == PMI_GOOD || fault.pmi == PMI_SPURIOUS)
+        return 1;
+    fault.pmi_seen++;
+    if (fault.pmi_nth && fault.pmi_nth != fault.pmi_seen)
+        return 1;
+    if (fault.pmi == PMI_LOST)
+        return 0;
+    fault.again_cpu = cpu;
+    fault.again_tries = 0;
+    fault.again_at = cpu->now + AGAIN_CYCLES * cpu->profile->uarch.retire_width;
+    cpu_reschedule(cpu);
+    return 2;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t fault_deadline(const struct cpu *cpu)
+{
+    uint64_t at = fault.again_cpu == cpu ? fault.again_at : NEVER;
+    if (cpu->index == 0)
+        at = earlier(at, earlier(fault.next_nmi, fault.next_spurious));
+    return at;
+}
+
+static bool due(const struct cpu *cpu, uint64_t *next, uint64_t every)
+{
+    if (cpu->index != 0 || cpu->now < *next)
+        return false;
+    while (*next <= cpu->now)
+        *next += every * cpu->profile->uarch.retire_width;
+    return true;
+}
+
+void fault_tick(struct cpu *cpu)
+{
+    if (due(cpu, &fault.next_nmi, fault.nmi_every))
+        cpu_attend(cpu, ATTN_NMI);
+    if (due(cpu, &fault.next_spurious, fault.spurious_every))
+        lapic_pmi_raise(cpu->lapic);
+    if (fault.again_cpu != cpu || cpu->now < fault.again_at)
+        return;
+    bool arrived = lapic_pmi_raise(cpu->lapic);
+    if (arrived || ++fault.again_tries == AGAIN_TRIES)
+        fault.again_at = NEVER;
+    else
+        fault.again_at = cpu->now + AGAIN_CYCLES * cpu->profile->uarch.retire_width;
+}

@@ -1,0 +1,42 @@
+/*
+ * Faults: machines that differ from the manual, for testing what software makes of them. `--fault
+ * WORD` may be given several times; all that the words mean stands in one table in fault.c.
+ *
+ * Accesses are numbered and periods run by simulated time, so a faulty machine is as deterministic
+ * as a good one.
+ */
+#ifndef PMUSIM_FAULT_H
+#define PMUSIM_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/cpu/cpu.h"
+
+/* Takes words such as "msr=0x38f" or "pmi=lost:3,no-apic"; false, with a message, for a bad one. */
+bool fault_choose(const char *words, FILE *err);
+void fault_list(FILE *out);
+
+/* Changes what CPUID announces: after all assignments, before profile_finish(). */
+void fault_profile(struct profile *p);
+/* Puts the processors into the state that a careless firmware leaves. */
+void fault_firmware(struct machine *m);
+/* Says what chosen fault never came; at the end of the run. */
+void fault_report(FILE *err);
+
+enum fault_access { FAULT_NONE, FAULT_GP, FAULT_IGNORED };
+/* What becomes of the RDMSR or WRMSR that is about to be executed. Counts it. */
+enum fault_access fault_msr(struct cpu *cpu, uint32_t msr, bool write);
+/* The same for RDPMC, where only GP is possible. */
+enum fault_access fault_rdpmc(uint32_t selector);
+/* How often the PMI that a counter asks for arrives: 0, 1 or 2; the second time the local APIC is
+ * asked by fault_tick(). */
+unsigned fault_pmi(struct cpu *cpu);
+
+/* Value of cpu->now at which an NMI or a PMI comes out of nowhere; UINT64_MAX: none. */
+uint64_t fault_deadline(const struct cpu *cpu);
+/* Lets what is due arrive. */
+void fault_tick(struct cpu *cpu);
+
+#endif
