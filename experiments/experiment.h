@@ -25,6 +25,7 @@ enum need {
     NEED_INSTRUCTIONS = 1 << 10, /* the architectural event INST_RETIRED.ANY_P */
     NEED_FIXED_3 = 1 << 11,      /* FIXED_CTR0 to 2 */
     NEED_GENERAL_3 = 1 << 12,    /* PMC0 to 2 */
+    NEED_LBR_SELECT = 1 << 13,   /* filters for the branch records */
 };
 
 /* NULL when all that needs names is here, else why the first missing one is not, naming the CPUID

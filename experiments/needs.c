@@ -2,6 +2,7 @@
 #include "experiments/experiment.h"
 #include "kernel/printf.h"
 #include "lapic/lapic.h"
+#include "pmu/lbr.h"
 #include "pmu/pmu.h"
 
 #include <stddef.h>
@@ -88,6 +89,16 @@ static const char *no_bts(void)
     return or_null(pmu_info()->no_bts);
 }
 
+static const char *no_lbr(void)
+{
+    return or_null(lbr_info()->why);
+}
+
+static const char *no_lbr_select(void)
+{
+    return or_null(lbr_info()->no_select);
+}
+
 /* In the order in which the reasons are the most telling. */
 static const struct {
     unsigned need;
@@ -104,6 +115,8 @@ static const struct {
     {NEED_FREEZE, no_freeze},
     {NEED_PEBS, no_pebs},
     {NEED_BTS, no_bts},
+    {NEED_LBR, no_lbr},
+    {NEED_LBR_SELECT, no_lbr_select},
 };
 
 const char *need_missing(unsigned needs)

@@ -4,6 +4,7 @@
 #include "kernel/msr.h"
 #include "lapic/lapic.h"
 #include "pmu/info.h"
+#include "pmu/lbr.h"
 #include "pmu/pmi.h"
 
 #define OLD_ADDRESS_BITS 32 /* a write to IA32_PMCx takes bits 31:0 and sign-extends bit 31 */
@@ -224,6 +225,7 @@ void pmu_reset(void)
     if (info->pebs)
         wrmsr_safe(MSR_IA32_PEBS_ENABLE, 0);
     wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
+    lbr_reset();
     /* Only the bits that are set: those the processor has, whatever its model adds to its version.
      * After the counters are off, so that none comes back. */
     uint64_t status;
@@ -236,6 +238,7 @@ void pmu_reset(void)
 void pmu_init(void)
 {
     pmu_info_read();
+    lbr_init();
     pmi_init();
     pmu_reset();
 }

@@ -18,7 +18,7 @@
 .endm
 
     .text
-    .globl  pmu_window, pmu_window_open, pmu_window_close, pmu_window_end
+    .globl  pmu_window, pmu_window_open, pmu_window_call, pmu_window_return, pmu_window_close, pmu_window_end
     .type   pmu_window, @function
 
 /* void pmu_window(uint32_t msr, uint64_t on, uint64_t off, window_body body, uint64_t arg)
@@ -43,7 +43,9 @@ pmu_window:
     shrq    $32, %rdx
 pmu_window_open:
     INSN    wrmsr                   /* opens: retires with the counters running, counted */
+pmu_window_call:
     INSN    call *%r14              /* the body, its own instructions and RET not included */
+pmu_window_return:
     INSN    movl %ebx, %ecx
     INSN    movl %r12d, %eax
     INSN    movl %r13d, %edx

@@ -16,5 +16,7 @@ void pmu_window(uint32_t msr, uint64_t on, uint64_t off, window_body body, uint6
 
 /* Addresses of the opening and the closing WRMSR and of the first instruction after it. */
 extern const char pmu_window_open[], pmu_window_close[], pmu_window_end[];
+/* The window's only branches: the indirect call of the body, and where its RET comes back to. */
+extern const char pmu_window_call[], pmu_window_return[];
 
 #endif

@@ -1,0 +1,246 @@
+/* Last branch records. */
+#include "pmu/lbr.h"
+
+#include <stddef.h>
+
+#include "kernel/cpuid.h"
+#include "kernel/msr.h"
+#include "kernel/panic.h"
+#include "kernel/printf.h"
+#include "kernel/string.h"
+#include "kernel/trap.h"
+#include "lapic/lapic.h"
+
+#define CPUID_7_EDX_ARCH_LBR (1 << 19)
+#define FLAGS_TEXT           64
+
+/* What differs between generations and cannot be asked for. */
+struct lbr_kind {
+    const char *name;
+    unsigned depth;
+    uint32_t from, to;
+    bool select, not_with_tr, wide_jump_filters;
+};
+
+#define AT_CORE2   MSR_LASTBRANCH_0_FROM_CORE2, MSR_LASTBRANCH_0_TO_CORE2
+#define AT_NEHALEM MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP
+
+enum { CORE2, BONNELL, SILVERMONT, NEHALEM, SANDY_BRIDGE, KNIGHTS_LANDING, SKYLAKE, KINDS };
+
+/* SDM vol. 3 "LBR Stack", table "LBR Stack Size and TOS Pointer Range", and the sections by
+ * processor; vol. 4 for the addresses. */
+static const struct lbr_kind kinds[KINDS] = {
+    [CORE2] = {"Core 2", 4, AT_CORE2, false, true, false},
+    [BONNELL] = {"Atom (45 and 32 nm)", 8, AT_CORE2, false, false, false},
+    [SILVERMONT] = {"Silvermont and Airmont", 8, AT_CORE2, true, false, true},
+    [NEHALEM] = {"Nehalem and Westmere", 16, AT_NEHALEM, true, false, true},
+    [SANDY_BRIDGE] = {"Sandy Bridge to Broadwell", 16, AT_NEHALEM, true, false, false},
+    [KNIGHTS_LANDING] = {"Xeon Phi", 8, AT_NEHALEM, true, false, false},
+    [SKYLAKE] = {"Skylake on, Goldmont on", 32, AT_NEHALEM, true, false, false},
+};
+
+/* DisplayModel of family 6, SDM vol. 4, table "CPUID Signature Values of DisplayFamily and
+ * DisplayModel". */
+static const struct {
+    uint8_t model, kind;
+} models[] = {
+    {0x0f, CORE2},           {0x16, CORE2},        {0x17, CORE2},        {0x1d, CORE2},
+    {0x1c, BONNELL},         {0x26, BONNELL},      {0x27, BONNELL},      {0x35, BONNELL},
+    {0x36, BONNELL},         {0x37, SILVERMONT},   {0x4a, SILVERMONT},   {0x4c, SILVERMONT},
+    {0x4d, SILVERMONT},      {0x5a, SILVERMONT},   {0x5d, SILVERMONT},   {0x75, SILVERMONT},
+    {0x1a, NEHALEM},         {0x1e, NEHALEM},      {0x1f, NEHALEM},      {0x25, NEHALEM},
+    {0x2c, NEHALEM},         {0x2e, NEHALEM},      {0x2f, NEHALEM},      {0x2a, SANDY_BRIDGE},
+    {0x2d, SANDY_BRIDGE},    {0x3a, SANDY_BRIDGE}, {0x3e, SANDY_BRIDGE}, {0x3c, SANDY_BRIDGE},
+    {0x3f, SANDY_BRIDGE},    {0x45, SANDY_BRIDGE}, {0x46, SANDY_BRIDGE}, {0x3d, SANDY_BRIDGE},
+    {0x47, SANDY_BRIDGE},    {0x4f, SANDY_BRIDGE}, {0x56, SANDY_BRIDGE}, {0x57, KNIGHTS_LANDING},
+    {0x85, KNIGHTS_LANDING}, {0x4e, SKYLAKE},      {0x55, SKYLAKE},      {0x5e, SKYLAKE},
+    {0x66, SKYLAKE},         {0x6a, SKYLAKE},      {0x6c, SKYLAKE},      {0x7d, SKYLAKE},
+    {0x7e, SKYLAKE},         {0x8c, SKYLAKE},      {0x8d, SKYLAKE},      {0x8e, SKYLAKE},
+    {0x9e, SKYLAKE},         {0xa5, SKYLAKE},      {0xa6, SKYLAKE},      {0xa7, SKYLAKE},
+    {0x5c, SKYLAKE},         {0x5f, SKYLAKE},      {0x7a, SKYLAKE},      {0x86, SKYLAKE},
+    {0x8a, SKYLAKE},         {0x96, SKYLAKE},      {0x9c, SKYLAKE},
+};
+
+static struct lbr_info info;
+
+const struct lbr_info *lbr_info(void)
+{
+    return &info;
+}
+
+static const struct lbr_kind *kind_of(const struct cpu_ident *cpu)
+{
+    if (strcmp(cpu->vendor, "GenuineIntel") != 0 || cpu->family != 6)
+        return NULL;
+    for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+        if (models[i].model == cpu->model)
+            return &kinds[models[i].kind];
+    return NULL;
+}
+
+/* The address of an MSR that answers at both ends of its range and can be cleared there. */
+static uint32_t first_missing(uint32_t first)
+{
+    uint64_t value;
+    const uint32_t ends[] = {first, first + info.depth - 1};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (!rdmsr_safe(ends[i], &value) || !wrmsr_safe(ends[i], 0))
+            return ends[i];
+    return 0;
+}
+
+/* The first register of the stack that is not there, or 0. */
+static uint32_t missing_msr(void)
+{
+    uint64_t value;
+    uint32_t msr;
+    if (!rdmsr_safe(MSR_LASTBRANCH_TOS, &value))
+        return MSR_LASTBRANCH_TOS;
+    if ((msr = first_missing(info.from)) != 0 || (msr = first_missing(info.to)) != 0)
+        return msr;
+    return info.info != 0 ? first_missing(info.info) : 0;
+}
+
+/* A hypervisor may take the write of the bit and drop it. */
+static bool can_be_switched_on(void)
+{
+    uint64_t value = 0;
+    bool on = wrmsr_safe(MSR_IA32_DEBUGCTL, DEBUGCTL_LBR) &&
+              rdmsr_safe(MSR_IA32_DEBUGCTL, &value) && (value & DEBUGCTL_LBR);
+    wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
+    return on;
+}
+
+static void find_select(const struct lbr_kind *kind)
+{
+    uint64_t value;
+    info.select = kind->select && rdmsr_safe(MSR_LBR_SELECT, &value);
+    if (info.select)
+        return;
+    if (kind->select)
+        ksnprintf(info.no_select, sizeof(info.no_select),
+                  "no LBR filter: MSR_LBR_SELECT (1C8H) raises #GP");
+    else
+        ksnprintf(info.no_select, sizeof(info.no_select), "no LBR filter (MSR_LBR_SELECT) on %s",
+                  kind->name);
+}
+
+void lbr_init(void)
+{
+    struct cpu_ident cpu;
+    cpu_identify(&cpu);
+    info = (struct lbr_info){0};
+    const struct lbr_kind *kind = kind_of(&cpu);
+    if (kind == NULL) {
+        if (cpuid(7, 0).edx & CPUID_7_EDX_ARCH_LBR)
+            ksnprintf(info.why, sizeof(info.why),
+                      "no LBR stack by model: CPUID.7:EDX[19] = 1, architectural LBRs only");
+        else
+            ksnprintf(info.why, sizeof(info.why), "no LBR stack known of %s family %u model 0x%x",
+                      cpu.vendor, (unsigned)cpu.family, (unsigned)cpu.model);
+        return;
+    }
+    const struct pmu_msr_value *caps = &pmu_info()->perf_capabilities;
+    info.depth = kind->depth;
+    info.from = kind->from;
+    info.to = kind->to;
+    info.not_with_tr = kind->not_with_tr;
+    info.wide_jump_filters = kind->wide_jump_filters;
+    /* Without PDCM it is an early Core 2, whose records are plain linear addresses. */
+    info.format = caps->answered ? caps->value & PERF_CAP_LBR_FMT : LBR_FMT_LIP;
+    if (lbr_format_has_info(info.format))
+        info.info = MSR_LBR_INFO_0;
+    uint32_t missing = missing_msr();
+    if (missing != 0)
+        ksnprintf(info.why, sizeof(info.why), "no LBR stack: MSR %XH raises #GP on model 0x%x",
+                  (unsigned)missing, (unsigned)cpu.model);
+    else if (info.format >= LBR_FMT_COUNT)
+        ksnprintf(info.why, sizeof(info.why),
+                  "LBR format unknown: IA32_PERF_CAPABILITIES[5:0] = 0x%x", info.format);
+    else if (!can_be_switched_on())
+        ksnprintf(info.why, sizeof(info.why), "no LBR: IA32_DEBUGCTL[0] cannot be set");
+    info.present = info.why[0] == '\0';
+    find_select(kind);
+}
+
+void lbr_reset(void)
+{
+    if (info.present && info.select)
+        wrmsr_safe(MSR_LBR_SELECT, 0);
+}
+
+void lbr_clear(void)
+{
+    for (unsigned i = 0; i < info.depth; i++) {
+        wrmsr(info.from + i, 0);
+        wrmsr(info.to + i, 0);
+        if (info.info != 0)
+            wrmsr(info.info + i, 0);
+    }
+}
+
+unsigned lbr_tos(void)
+{
+    return rdmsr(MSR_LASTBRANCH_TOS) % info.depth;
+}
+
+unsigned lbr_read(struct branch_record *records, unsigned max)
+{
+    unsigned tos = lbr_tos(), n = 0;
+    for (unsigned i = 0; i < info.depth && n < max; i++) {
+        unsigned entry = (tos + info.depth - i) % info.depth;
+        uint64_t from = rdmsr(info.from + entry), to = rdmsr(info.to + entry);
+        if (from == 0 && to == 0)
+            break;
+        lbr_decode(info.format, from, to, info.info != 0 ? rdmsr(info.info + entry) : 0,
+                   &records[n++]);
+    }
+    return n;
+}
+
+void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t arg)
+{
+    uint64_t on = DEBUGCTL_LBR | debugctl;
+    lbr_clear();
+    if (info.select)
+        wrmsr(MSR_LBR_SELECT, select);
+    msr_trace_record(MSR_WRITE, MSR_IA32_DEBUGCTL, on, false, (uint64_t)pmu_window_open);
+    irq_disable();
+    pmu_window(MSR_IA32_DEBUGCTL, on, 0, body, arg);
+    irq_enable();
+    msr_trace_record(MSR_WRITE, MSR_IA32_DEBUGCTL, 0, false, (uint64_t)pmu_window_close);
+}
+
+static void print_address(uint64_t address)
+{
+    uint64_t offset;
+    const char *name = symbol_name(address, &offset);
+    char symbol[48] = "";
+    if (name != NULL)
+        ksnprintf(symbol, sizeof(symbol), offset != 0 ? "%s+0x%llx" : "%s", name,
+                  (unsigned long long)offset);
+    kprintf(" 0x%016llx %-24s", (unsigned long long)address, symbol);
+}
+
+static void print_record(unsigned age, const struct branch_record *record)
+{
+    char flags[FLAGS_TEXT];
+    lbr_flags_text(flags, sizeof(flags), record);
+    kprintf("#   %2u ", age);
+    print_address(record->from);
+    kprintf(" ->");
+    print_address(record->to);
+    kprintf("%s%s\n", flags[0] != '\0' ? "  " : "", flags);
+}
+
+void lbr_dump(const char *title)
+{
+    struct branch_record records[LBR_MAX_DEPTH];
+    lapic_watchdog_pause();
+    unsigned n = lbr_read(records, LBR_MAX_DEPTH);
+    kprintf("# %s\n#   LBR stack, newest first: %u of %u, TOS %u, format %u (%s)\n", title, n,
+            info.depth, lbr_tos(), info.format, lbr_format_name(info.format));
+    for (unsigned i = 0; i < n; i++)
+        print_record(i, &records[i]);
+    lapic_watchdog_resume();
+}

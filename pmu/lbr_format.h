@@ -1,0 +1,48 @@
+/*
+ * The formats of a last branch record, SDM vol. 3 "LBR Stack and Intel 64 Processors" (the
+ * encodings of IA32_PERF_CAPABILITIES.LBR_FMT). Pure: register values in, a record out, so that the
+ * host tests compile it.
+ */
+#ifndef PMULAB_LBR_FORMAT_H
+#define PMULAB_LBR_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum lbr_format {
+    LBR_FMT_32,            /* both addresses in the FROM register: 31:0 from, 63:32 to */
+    LBR_FMT_LIP,           /* linear addresses */
+    LBR_FMT_EIP,           /* offsets in the code segment: the same in 64-bit mode */
+    LBR_FMT_EIP_FLAGS,     /* FROM[63]: mispredicted */
+    LBR_FMT_EIP_FLAGS_TSX, /* FROM[63]: mispredicted, [62] in TSX, [61] TSX abort */
+    LBR_FMT_INFO,          /* MSR_LBR_INFO_x: mispredicted, TSX, cycles */
+    LBR_FMT_CYCLES_IN_TO,  /* FROM[63]: mispredicted; TO[63:48]: cycles */
+    LBR_FMT_INFO_NO_TSX,   /* MSR_LBR_INFO_x: mispredicted, cycles */
+    LBR_FMT_COUNT,         /* from here on unknown */
+};
+
+/* A branch as its record tells it. What the format does not tell is false, or 0. */
+struct branch_record {
+    uint64_t from, to;
+    bool has_prediction, mispredicted;
+    bool in_tsx, tsx_abort;
+    bool has_cycles;
+    uint16_t cycles; /* core clocks since the record before, 65535: that many or more */
+};
+
+/* The name of the format, and whether it has MSR_LBR_INFO_x; "unknown" from LBR_FMT_COUNT on. */
+const char *lbr_format_name(unsigned format);
+bool lbr_format_has_info(unsigned format);
+
+/* One record out of its registers; info is 0 where the format has none. False when the format is
+ * unknown (then the record is all 0). Addresses come back canonical: flags are replaced by the
+ * sign. */
+bool lbr_decode(unsigned format, uint64_t from, uint64_t to, uint64_t info,
+                struct branch_record *record);
+
+/* What the record tells beside its addresses: "mispredicted, 17 cycles". "" when nothing. Cut at
+ * size, NUL-terminated. */
+void lbr_flags_text(char *buf, size_t size, const struct branch_record *record);
+
+#endif
