@@ -154,6 +154,7 @@ boot_gdt:
     .quad DESCRIPTOR_KERNEL_CODE
     .quad DESCRIPTOR_KERNEL_DATA
 boot_gdt_end:
+    .globl boot_gdtr
 boot_gdtr:
     .short boot_gdt_end - boot_gdt - 1
     .long boot_gdt

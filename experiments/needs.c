@@ -1,6 +1,7 @@
 /* What an experiment needs, and who says that it is not there. */
 #include "experiments/experiment.h"
 #include "kernel/printf.h"
+#include "kernel/smp.h"
 #include "lapic/lapic.h"
 #include "pmu/lbr.h"
 #include "pmu/pmu.h"
@@ -99,6 +100,11 @@ static const char *no_lbr_select(void)
     return or_null(lbr_info()->no_select);
 }
 
+static const char *no_smp(void)
+{
+    return smp_why_alone();
+}
+
 /* In the order in which the reasons are the most telling. */
 static const struct {
     unsigned need;
@@ -117,6 +123,7 @@ static const struct {
     {NEED_BTS, no_bts},
     {NEED_LBR, no_lbr},
     {NEED_LBR_SELECT, no_lbr_select},
+    {NEED_SMP, no_smp},
 };
 
 const char *need_missing(unsigned needs)

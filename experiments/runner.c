@@ -9,13 +9,15 @@
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/printf.h"
+#include "kernel/smp.h"
 #include "kernel/trap.h"
 #include "lapic/lapic.h"
 #include "pmu/pmu.h"
 
 #include <stddef.h>
 
-#define SETTLE_NOPS 100 /* time for an interrupt that is already pending to be delivered */
+#define SETTLE_NOPS        100 /* time for an interrupt that is already pending to be delivered */
+#define RESTORE_TIMEOUT_MS 100
 
 static void print_header(const struct cmdline *cl)
 {
@@ -36,6 +38,7 @@ static void print_header(const struct cmdline *cl)
         kprintf(" · pmi vector 0x%x\n", LAPIC_VECTOR_PMI);
     for (unsigned i = 0; i < info->n_notes; i++)
         kprintf("# note: %s\n", info->notes[i]);
+    smp_print();
 }
 
 static bool offered(const struct experiment *e, const struct cmdline *cl)
@@ -133,6 +136,26 @@ static void restore_initial_state(void)
     pmu_reset();
 }
 
+static void restore_on_other(void *arg)
+{
+    (void)arg;
+    restore_initial_state();
+}
+
+/* The same on the other processors: only for the experiments that use them. What an experiment that
+ * was ended early left running there is ended too. */
+static void restore_others(const struct experiment *e)
+{
+    if (!(e->needs & NEED_SMP))
+        return;
+    irq_enable();
+    smp_stop_all();
+    for (unsigned i = 1; i < smp_count(); i++)
+        if (!smp_run_on(i, restore_on_other, NULL, RESTORE_TIMEOUT_MS))
+            kprintf("# %s\n", smp_why(i));
+    irq_disable();
+}
+
 static void guarded(void *arg)
 {
     const struct experiment *e = arg;
@@ -150,6 +173,7 @@ static void run_one(const struct experiment *e, const struct cmdline *cl)
         return;
     }
     restore_initial_state();
+    restore_others(e);
     msr_trace_reset();
     msr_trace_enable(cl->trace_msr);
     lapic_watchdog_start(cl->watchdog_ms);
@@ -158,6 +182,7 @@ static void run_one(const struct experiment *e, const struct cmdline *cl)
     lapic_watchdog_stop();
     msr_trace_enable(false);
     restore_initial_state();
+    restore_others(e);
     tap_end(returned ? NULL : why);
     if (cl->trace_msr)
         trace_print();

@@ -40,6 +40,8 @@ static void print_access(const struct msr_access *a, void *arg)
         return;
     char name[NAME_SIZE], address[16], fields[FIELDS_SIZE];
     print_place(a->rip);
+    if (a->cpu != 0)
+        kprintf("processor %u: ", a->cpu);
     if (a->kind == MSR_RDPMC) {
         print_rdpmc(a);
         return;

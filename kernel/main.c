@@ -9,6 +9,7 @@
 #include "kernel/panic.h"
 #include "kernel/pic.h"
 #include "kernel/printf.h"
+#include "kernel/smp.h"
 #include "kernel/time.h"
 #include "kernel/trap.h"
 #include "kernel/user.h"
@@ -72,6 +73,15 @@ static size_t bootinfo_limit(uint64_t info)
     return info > IDENTITY_END - BOOTINFO_LIMIT ? IDENTITY_END - info : BOOTINFO_LIMIT;
 }
 
+/* The same order on every other processor. */
+static void start_cpu(unsigned index)
+{
+    trap_init_cpu(index);
+    user_init();
+    lapic_init_cpu();
+    pmu_init_cpu();
+}
+
 /* Entered from boot/start.S with the address of the Multiboot2 boot information. */
 _Noreturn void kmain(const void *info)
 {
@@ -95,6 +105,7 @@ _Noreturn void kmain(const void *info)
     if (lapic_init(cmdline.apic, &lapic_missing))
         lapic_missing = NULL;
     pmu_init();
+    smp_init(&bootinfo, start_cpu);
 
     uint8_t code = experiments_run(&cmdline);
     print_notes(missing_port, lapic_missing);

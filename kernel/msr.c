@@ -2,6 +2,7 @@
 #include "kernel/msr.h"
 
 #include "kernel/extable.h"
+#include "kernel/percpu.h"
 
 #define TRACE_SIZE 1024
 
@@ -97,8 +98,13 @@ void msr_trace_record(enum msr_access_kind kind, uint32_t msr, uint64_t value, b
     if (!tracing)
         return;
     /* The place is taken before it is filled: an interrupt in between records behind this one. */
-    ring[recorded++ % TRACE_SIZE] = (struct msr_access){
-        .rip = rip, .value = value, .msr = msr, .kind = (uint8_t)kind, .faulted = faulted};
+    uint64_t place = __atomic_fetch_add(&recorded, 1, __ATOMIC_RELAXED);
+    ring[place % TRACE_SIZE] = (struct msr_access){.rip = rip,
+                                                   .value = value,
+                                                   .msr = msr,
+                                                   .kind = (uint8_t)kind,
+                                                   .faulted = faulted,
+                                                   .cpu = (uint8_t)this_cpu()->index};
 }
 
 uint64_t msr_trace_each(void (*fn)(const struct msr_access *access, void *arg), void *arg)

@@ -30,6 +30,7 @@ struct msr_access {
     uint32_t msr;
     uint8_t kind;
     bool faulted;
+    uint8_t cpu; /* the processor that made it */
 };
 void msr_trace_enable(bool on);
 void msr_trace_reset(void);

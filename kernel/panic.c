@@ -7,6 +7,7 @@
 #include "kernel/backtrace.h"
 #include "kernel/io.h"
 #include "kernel/printf.h"
+#include "kernel/smp.h"
 #include "kernel/trap.h"
 
 /* How often panic was entered: a panic in the report of a panic must end, not repeat. */
@@ -26,7 +27,8 @@ _Noreturn void machine_exit(uint8_t code)
 static void enter_panic(void)
 {
     irq_disable();
-    panics++;
+    if (panics++ == 0)
+        smp_halt_others();
     if (panics == 2)
         kprintf("\n# a second panic while the first was reported\n");
     if (panics > 1)

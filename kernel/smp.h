@@ -11,10 +11,13 @@
 
 struct bootinfo;
 
-/* Starts all other processors, up to MAX_CPUS in all. Last of the initialisation, on the boot
- * processor, with local APIC, time and PMU ready. What cannot be started is kept for
- * smp_print(). */
-void smp_init(const struct bootinfo *boot);
+/*
+ * Starts all other processors, up to MAX_CPUS in all. Last of the initialisation, on the boot
+ * processor, with local APIC, time and PMU ready. start(index) is run on each, on its own stack and
+ * with interrupts off, and begins with trap_init_cpu(index). What cannot be started is kept for
+ * smp_print().
+ */
+void smp_init(const struct bootinfo *boot, void (*start)(unsigned index));
 
 /* How many processors run: their indexes are 0 to smp_count() - 1. */
 unsigned smp_count(void);
@@ -40,9 +43,8 @@ bool smp_wait(unsigned index, uint32_t timeout_ms) __attribute__((warn_unused_re
 /* The reason of the last false on that processor; lives until the next run there. */
 const char *smp_why(unsigned index);
 
-/* Ends whatever still runs on the other processors (an experiment that was aborted) and brings
- * their PMU to its initial state. */
-void smp_reset(void);
+/* Ends whatever still runs on the other processors: an experiment was aborted. */
+void smp_stop_all(void);
 
 /* Prints '#' lines: how many processors, which did not come. Nothing when the machine has one. */
 void smp_print(void);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "kernel/arch.h"
+#include "kernel/console.h"
 #include "kernel/cpuid.h"
 #include "kernel/panic.h"
 #include "kernel/percpu.h"
@@ -87,14 +88,19 @@ void trap_set_user_gate(unsigned vector, const char *entry)
     set_gate(vector, (uint64_t)entry, GATE_INTERRUPT_PRESENT | GATE_DPL3);
 }
 
+void trap_init_cpu(unsigned index)
+{
+    percpu_init(index);
+    load_idt();
+    enable_machine_check();
+}
+
 void trap_init(void)
 {
     for (unsigned vector = 0; vector < VECTORS; vector++)
         set_gate(vector, (uint64_t)trap_stubs + vector * STUB_SIZE,
                  (uint16_t)(GATE_INTERRUPT_PRESENT | ist_of(vector)));
-    percpu_init(0);
-    load_idt();
-    enable_machine_check();
+    trap_init_cpu(0);
 }
 
 trap_handler trap_set_handler(unsigned vector, trap_handler handler)
@@ -150,6 +156,7 @@ bool trap_guarded(void (*fn)(void *), void *arg, const char **why)
     cpu->reporting = 0;
     if (guard_enter(fn, arg))
         return true;
+    console_release(); /* the run may have been ended in the middle of a line */
     *why = cpu->why;
     return false;
 }
@@ -171,10 +178,15 @@ _Noreturn void trap_abort(const char *why, const struct trap_frame *frame)
         kprintf("\n# (the report faulted and ends here)\n");
     if (before > 0)
         guard_resume();
-    ksnprintf(cpu->why, sizeof(cpu->why), "%s", why);
+    if (cpu->index == 0)
+        ksnprintf(cpu->why, sizeof(cpu->why), "%s", why);
+    else
+        ksnprintf(cpu->why, sizeof(cpu->why), "processor %u: %s", cpu->index, why);
     if (frame) {
+        console_lock();
         kprintf("# %s\n", cpu->why);
         trap_frame_print(frame);
+        console_unlock();
     }
     guard_resume();
 }

@@ -14,8 +14,10 @@ struct trap_frame {
 
 typedef void (*trap_handler)(struct trap_frame *frame);
 
-/* Loads GDT, TSS and IDT of the boot processor; #DF, NMI and #MC use IST stacks. */
+/* Builds the IDT and loads it with the GDT and TSS of the boot processor; #DF, NMI and #MC use IST
+ * stacks. trap_init_cpu(): loads them on another processor, which runs it first of all. */
 void trap_init(void);
+void trap_init_cpu(unsigned index);
 
 /* Installs a handler for a vector (NULL: the default, which reports and fails the experiment or
  * panics). The handler writes EOI itself where one is due. Returns the handler that was there. */

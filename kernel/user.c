@@ -101,7 +101,8 @@ static void set_up_fast_calls(const struct percpu *cpu)
 void user_init(void)
 {
     struct percpu *cpu = this_cpu();
-    trap_set_user_gate(USER_VECTOR, user_interrupt_entry);
+    if (cpu->index == 0)
+        trap_set_user_gate(USER_VECTOR, user_interrupt_entry);
     set_up_fast_calls(cpu);
     mapped[cpu->index] = map_pages(cpu->index);
     cpu->user_code = user_code_address();

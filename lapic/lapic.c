@@ -6,6 +6,7 @@
 #include "kernel/msr.h"
 #include "kernel/paging.h"
 #include "kernel/printf.h"
+#include "kernel/time.h"
 #include "kernel/trap.h"
 #include "lapic/timer.h"
 
@@ -18,6 +19,9 @@
 #define XAPIC_ID_SHIFT        24
 #define ISR_STEP              0x10 /* each 32 bits of ISR, TMR and IRR have an own 16-byte slot */
 #define N_VECTORS             256
+#define XAPIC_IDS             0xff /* IDs below; 0xff is the broadcast */
+#define ICR_PENDING           APIC_LVT_PENDING
+#define ICR_WAIT_US           1000
 
 static struct {
     bool present, x2apic;
@@ -156,8 +160,6 @@ static bool set_mode(bool x2apic, uint64_t *base, const char **why)
 
 static void set_up_vectors(void)
 {
-    trap_set_handler(LAPIC_VECTOR_SPURIOUS, spurious_interrupt);
-    trap_set_handler(LAPIC_VECTOR_ERROR, error_interrupt);
     /* Enabled by software first: while it is not, every LVT mask bit is stuck at 1 (SDM vol. 3
      * "Local APIC State After It Has Been Software Disabled"). */
     lapic_write(APIC_SVR, APIC_SVR_ENABLE | LAPIC_VECTOR_SPURIOUS);
@@ -199,6 +201,8 @@ static bool init(enum apic_choice choice, const char **why)
     }
     lapic.x2apic = x2apic;
     lapic.present = true;
+    trap_set_handler(LAPIC_VECTOR_SPURIOUS, spurious_interrupt);
+    trap_set_handler(LAPIC_VECTOR_ERROR, error_interrupt);
     set_up_vectors();
     lapic_timer_init();
     *why = NULL;
@@ -210,6 +214,37 @@ bool lapic_init(enum apic_choice choice, const char **why)
     bool ok = init(choice, why);
     lapic.why_absent = *why;
     return ok;
+}
+
+bool lapic_init_cpu(void)
+{
+    const char *why;
+    uint64_t base;
+    if (!lapic.present || !set_mode(lapic.x2apic, &base, &why))
+        return false;
+    set_up_vectors();
+    return true;
+}
+
+/* In x2APIC mode the whole command is one WRMSR, which is not ordered after earlier stores: what
+ * the receiver is to find in memory must be there before (SDM vol. 3 "x2APIC Register Address
+ * Space"). */
+bool lapic_send_ipi(uint32_t apic_id, uint32_t command)
+{
+    if (lapic.x2apic) {
+        __asm__ volatile("mfence; lfence" ::: "memory");
+        wrmsr(MSR_X2APIC_BASE + APIC_ICR / 16, (uint64_t)apic_id << 32 | command);
+        return true;
+    }
+    if (!lapic.present || apic_id >= XAPIC_IDS)
+        return false;
+    lapic_write(APIC_ICR_HIGH, apic_id << XAPIC_ID_SHIFT);
+    lapic_write(APIC_ICR, command);
+    uint64_t end = rdtsc() + tsc_ticks_us(ICR_WAIT_US);
+    while (lapic_read(APIC_ICR) & ICR_PENDING)
+        if (rdtsc() > end)
+            return false;
+    return true;
 }
 
 void lapic_pmi_setup(enum pmi_mode mode)

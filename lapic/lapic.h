@@ -12,6 +12,7 @@
 #include "kernel/cmdline.h"
 
 /* Vectors. Bits 7:4 are the priority class: the watchdog is above the PMI. */
+#define LAPIC_VECTOR_WAKE     0xd0
 #define LAPIC_VECTOR_PMI      0xe0
 #define LAPIC_VECTOR_TIMER    0xf0
 #define LAPIC_VECTOR_ERROR    0xf1
@@ -22,6 +23,10 @@
  * trap_init(), paging and time_init() done. False, with the reason in *why, when CPUID shows no
  * local APIC or the mode wished is missing. */
 bool lapic_init(enum apic_choice choice, const char **why);
+/* The same, in the mode that lapic_init() chose, for another processor that runs this. Its timer
+ * stays masked: the deadlines below are the boot processor's. False when IA32_APIC_BASE refuses the
+ * mode. */
+bool lapic_init_cpu(void);
 bool lapic_present(void);
 bool lapic_is_x2apic(void);
 /* Why lapic_init() failed, naming the CPUID or MSR bit; NULL when it did not. */
@@ -36,13 +41,20 @@ void lapic_eoi(void);
  * class. */
 void lapic_drain(void);
 
+/* Sends an interrupt to the processor with that local APIC ID; command is the lower half of the ICR
+ * (APIC_LVT_DELIVERY_FIXED | vector, APIC_LVT_DELIVERY_NMI, APIC_ICR_INIT | APIC_ICR_LEVEL_ASSERT,
+ * APIC_ICR_STARTUP | page). False when an xAPIC cannot name the ID, or the local APIC does not take
+ * the command within a millisecond. SDM vol. 3 "Interrupt Command Register (ICR)". */
+bool lapic_send_ipi(uint32_t apic_id, uint32_t command);
+
 /* LVT perfmon: unmasked, with the PMI vector as fixed or as NMI. */
 void lapic_pmi_setup(enum pmi_mode mode);
 void lapic_pmi_unmask(void);
 /* The LVT has a perfmon entry (version register, Max LVT Entry >= 4). */
 bool lapic_has_pmi(void);
 
-/* One-shot deadlines on the LAPIC timer, from interrupt context; each is independent of the other.
+/* One-shot deadlines on the boot processor's LAPIC timer, from interrupt context; each is
+ * independent of the other. On another processor the functions do nothing.
  * The watchdog's ends the experiment; the alarm only wakes HLT and calls fn (may be NULL). */
 void lapic_watchdog_start(uint32_t milliseconds);
 void lapic_watchdog_stop(void);

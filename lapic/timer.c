@@ -7,6 +7,7 @@
  * be more exact than needed.
  */
 #include "kernel/arch.h"
+#include "kernel/percpu.h"
 #include "kernel/printf.h"
 #include "kernel/time.h"
 #include "kernel/trap.h"
@@ -94,6 +95,12 @@ bool lapic_has_timer(void)
     return lapic_present() && timer.timer_ticks != 0 && timer.tsc_ticks != 0;
 }
 
+/* The deadlines are the boot processor's. */
+static bool is_mine(void)
+{
+    return lapic_has_timer() && this_cpu()->index == 0;
+}
+
 /* The deadlines are shared with the interrupt: changed with interrupts off. */
 static uint64_t irq_save(void)
 {
@@ -118,22 +125,24 @@ static void watchdog_set(uint64_t at)
 
 void lapic_watchdog_start(uint32_t milliseconds)
 {
+    if (!is_mine())
+        return;
     timer.paused_rest = 0;
     timer.watchdog_ms = milliseconds;
-    if (lapic_has_timer())
-        watchdog_set(rdtsc() + tsc_ticks_us((uint64_t)milliseconds * 1000));
+    watchdog_set(rdtsc() + tsc_ticks_us((uint64_t)milliseconds * 1000));
 }
 
 void lapic_watchdog_stop(void)
 {
+    if (!is_mine())
+        return;
     timer.paused_rest = 0;
-    if (lapic_has_timer())
-        watchdog_set(NO_DEADLINE);
+    watchdog_set(NO_DEADLINE);
 }
 
 void lapic_watchdog_pause(void)
 {
-    if (timer.watchdog_at == NO_DEADLINE)
+    if (!is_mine() || timer.watchdog_at == NO_DEADLINE)
         return;
     uint64_t at = timer.watchdog_at, now = rdtsc();
     timer.paused_rest = at > now ? at - now : 1;
@@ -142,7 +151,7 @@ void lapic_watchdog_pause(void)
 
 void lapic_watchdog_resume(void)
 {
-    if (timer.paused_rest == 0)
+    if (!is_mine() || timer.paused_rest == 0)
         return;
     watchdog_set(rdtsc() + timer.paused_rest);
     timer.paused_rest = 0;
@@ -150,7 +159,7 @@ void lapic_watchdog_resume(void)
 
 void lapic_alarm(uint32_t microseconds, void (*fn)(void))
 {
-    if (!lapic_has_timer())
+    if (!is_mine())
         return;
     uint64_t rflags = irq_save();
     timer.alarm_fn = fn;

@@ -2,6 +2,7 @@
 #include "pmu/pmu.h"
 
 #include "kernel/msr.h"
+#include "kernel/percpu.h"
 #include "lapic/lapic.h"
 #include "pmu/info.h"
 #include "pmu/lbr.h"
@@ -11,14 +12,15 @@
 
 static enum pmi_mode pmi_mode;
 
-/* What the window's MSR holds while it is open. */
+/* Of each processor its own. */
 static struct {
+    /* What the window's MSR holds while it is open. */
     uint32_t msr;
     uint64_t on, off;
-} window;
-
-/* IA32_PERFEVTSEL0 for version 1, where its EN bit is the window. */
-static uint64_t select0;
+    /* IA32_PERFEVTSEL0 for version 1, where its EN bit is the window. */
+    uint64_t select0;
+} windows[MAX_CPUS];
+#define window (windows[this_cpu()->index])
 
 void pmu_set_pmi_mode(enum pmi_mode mode)
 {
@@ -67,7 +69,7 @@ void pmu_select(unsigned general, uint64_t select)
 {
     if (!pmu_info()->global_ctrl) {
         if (general == 0)
-            select0 = select | PERFEVTSEL_EN;
+            window.select0 = select | PERFEVTSEL_EN;
         wrmsr(pmu_select_msr(general), select & ~PERFEVTSEL_EN);
         return;
     }
@@ -120,8 +122,8 @@ static void window_prepare(uint64_t mask)
 {
     bool global_ctrl = pmu_info()->global_ctrl;
     window.msr = window_msr();
-    window.on = global_ctrl ? mask : select0;
-    window.off = global_ctrl ? 0 : select0 & ~PERFEVTSEL_EN;
+    window.on = global_ctrl ? mask : window.select0;
+    window.off = global_ctrl ? 0 : window.select0 & ~PERFEVTSEL_EN;
 }
 
 void pmu_count(uint64_t mask, window_body body, uint64_t arg)
@@ -217,7 +219,7 @@ static void counters_reset(const struct pmu_info *info)
 void pmu_reset(void)
 {
     const struct pmu_info *info = pmu_info();
-    select0 = 0;
+    window.select0 = 0;
     pmi_reset();
     if (!info->present)
         return;
@@ -237,8 +239,13 @@ void pmu_reset(void)
 
 void pmu_init(void)
 {
+    pmi_init();
+    pmu_init_cpu();
+}
+
+void pmu_init_cpu(void)
+{
     pmu_info_read();
     lbr_init();
-    pmi_init();
     pmu_reset();
 }

@@ -8,6 +8,7 @@
 
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
+#include "kernel/percpu.h"
 #include "kernel/printf.h"
 
 #define LEAF_PMU       0x0a
@@ -16,7 +17,8 @@
 #define WIDTH_MAX      64
 #define FIXED_V2_USUAL 3 /* fixed counters of every processor with version 2 */
 
-static struct pmu_info info;
+static struct pmu_info infos[MAX_CPUS];
+#define info (infos[this_cpu()->index])
 
 const struct pmu_info *pmu_info(void)
 {

@@ -9,16 +9,19 @@
 #include "pmu/pmi.h"
 
 #include "kernel/msr.h"
+#include "kernel/percpu.h"
 #include "kernel/printf.h"
 #include "kernel/trap.h"
 #include "lapic/lapic.h"
 #include "pmu/pmu.h"
 
+/* Of each processor its own. */
 static struct {
     pmi_handler handler;
     enum pmi_counters counters;
     volatile unsigned count, unexpected;
-} dispatch;
+} dispatches[MAX_CPUS];
+#define dispatch (dispatches[this_cpu()->index])
 
 void pmu_set_pmi_handler(pmi_handler handler, enum pmi_counters counters)
 {

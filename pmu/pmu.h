@@ -63,6 +63,9 @@ struct pmu_info {
  * state of the curriculum. Wants trap_init() and lapic_init() done. Never faults; without a PMU it
  * only finds out why. */
 void pmu_init(void);
+/* The same, without the handlers, on another processor. What follows is the state of the processor
+ * that calls: each has its own counters, handler and counts of PMIs. */
+void pmu_init_cpu(void);
 const struct pmu_info *pmu_info(void);
 
 /* Fixed counter i exists. */
