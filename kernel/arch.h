@@ -221,13 +221,15 @@
 #define PERFEVTSEL_INV         ARCH_BIT(23)
 #define PERFEVTSEL_CMASK       ARCH_U64(0xff000000)
 #define PERFEVTSEL_CMASK_SHIFT 24
+#define PERFEVTSEL_ADAPTIVE    ARCH_BIT(34) /* SDM vol. 3 "Adaptive PEBS" */
 
 /* IA32_FIXED_CTR_CTRL: four bits a counter. */
-#define FIXED_CTR_CTRL_OS   1
-#define FIXED_CTR_CTRL_USR  2
-#define FIXED_CTR_CTRL_ANY  4
-#define FIXED_CTR_CTRL_PMI  8
-#define FIXED_CTR_CTRL_BITS 4
+#define FIXED_CTR_CTRL_OS       1
+#define FIXED_CTR_CTRL_USR      2
+#define FIXED_CTR_CTRL_ANY      4
+#define FIXED_CTR_CTRL_PMI      8
+#define FIXED_CTR_CTRL_BITS     4
+#define FIXED_CTR_CTRL_ADAPTIVE ARCH_BIT(32) /* of counter 0 */
 
 /* IA32_PERF_GLOBAL_STATUS (and its reset and set registers). Bit n: PMCn; bit 32 + i: FIXED_CTRi.
  */
@@ -277,6 +279,14 @@
 #define PERF_CAP_FW_WRITE         ARCH_BIT(13)
 #define PERF_CAP_PEBS_BASELINE    ARCH_BIT(14)
 #define PERF_CAP_PERF_METRICS     ARCH_BIT(15)
+
+/* MSR_PEBS_DATA_CFG, SDM vol. 3 "MSR_PEBS_DATA_CFG". */
+#define PEBS_DATA_CFG_MEMINFO     ARCH_BIT(0)
+#define PEBS_DATA_CFG_GPRS        ARCH_BIT(1)
+#define PEBS_DATA_CFG_XMMS        ARCH_BIT(2)
+#define PEBS_DATA_CFG_LBRS        ARCH_BIT(3)
+#define PEBS_DATA_CFG_LBR_ENTRIES ARCH_U64(0xff000000) /* less one */
+#define PEBS_DATA_CFG_LBR_SHIFT   24
 
 /* Architectural events, SDM vol. 3 "Pre-defined Architectural Performance Events": umask << 8 |
  * event. */

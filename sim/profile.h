@@ -95,7 +95,7 @@ struct profile {
         bool pebs_load_latency;
         unsigned lbr_depth; /* 0: none */
         unsigned lbr_format;
-        bool lbr_select, lbr_info, lbr_core2_addresses;
+        bool lbr_select, lbr_callstack, lbr_info, lbr_core2_addresses;
         bool no_freeze;       /* DEBUGCTL lacks the freeze controls (a hypervisor's PMU) */
         bool metrics;         /* PERF_METRICS */
         unsigned offcore_rsp; /* number of MSR_OFFCORE_RSP_x */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "sim/cpu/ops.h"
+#include "sim/mutate.h"
 
 enum shape {
     SHAPE_TABLE,   /* op_table by form and size */
@@ -83,8 +84,9 @@ struct recipe {
     X(O, 0)                                                                                        \
     X(NO, 1)                                                                                       \
     X(B, 2)                                                                                        \
-    X(NB, 3) X(Z, 4) X(NZ, 5) X(BE, 6) X(NBE, 7) X(S, 8) X(NS, 9) X(P, 10) X(NP, 11) X(L, 12)      \
-        X(NL, 13) X(LE, 14) X(NLE, 15)
+    X(NB, 3)                                                                                       \
+    X(Z, 4) X(NZ, 5) X(BE, 6) X(NBE, 7) X(S, 8) X(NS, 9) X(P, 10) X(NP, 11) X(L, 12) X(NL, 13)     \
+        X(LE, 14) X(NLE, 15)
 #define JCC(c, n)   RC(J##c, JUMP, op_jcc, n),
 #define CMOV(c, n)  RC(CMOV##c, BINARY, op_cmov, n),
 #define SETCC(c, n) RC(SET##c, UNARY, op_setcc, n),
@@ -649,7 +651,7 @@ static void set_ready(struct score *s, ZydisRegister r, uint64_t when)
 }
 static void wait_for(const struct score *s, ZydisRegister r, uint64_t *slot)
 {
-    if (is_gpr(r) && s->ready[register_offset(r) / 8] > *slot)
+    if (is_gpr(r) && s->ready[register_offset(r) / 8] > *slot && !mutated(MUTATE_CHAIN_FREE))
         *slot = s->ready[register_offset(r) / 8];
 }
 

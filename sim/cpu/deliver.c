@@ -51,6 +51,8 @@ static uint64_t pushed_flags(struct cpu *cpu, const struct event *e)
     return cpu_rflags(cpu) | (event_sets_rf(e) ? RFLAGS_RF : 0);
 }
 
+/* SDM vol. 3 "LBR Stack": an interrupt's record begins at the RIP that is saved, an exception's at
+ * the instruction that caused it; both end at the handler's first instruction. */
 static void arrive(struct cpu *cpu, const struct event *e, unsigned cpl_from, uint64_t from)
 {
     exec_mode_changed(cpu);
@@ -79,7 +81,7 @@ static bool deliver_real(struct cpu *cpu, const struct event *e, struct fault *f
         !stack_push(cpu, &st, 2, cpu->seg[SEG_CS].selector, f) ||
         !stack_push(cpu, &st, 2, e->rip, f))
         return false;
-    uint64_t from = linear_rip(cpu, e->rip);
+    uint64_t from = linear_rip(cpu, e->source);
     stack_commit(cpu, &st);
     flags_write(cpu, cpu_rflags(cpu) & ~(RFLAGS_IF | RFLAGS_TF | RFLAGS_AC | RFLAGS_RF));
     segment_load_real(cpu, SEG_CS, vector[1]);
@@ -237,7 +239,7 @@ static bool deliver_protected(struct cpu *cpu, const struct event *e, struct fau
     if (!code_target_ok(cpu, &cs.seg, g.offset))
         return fault_set(f, VEC_GP, ext);
 
-    uint64_t from = linear_rip(cpu, e->rip), flags = cpu_rflags(cpu);
+    uint64_t from = linear_rip(cpu, e->source), flags = cpu_rflags(cpu);
     unsigned cpl_from = cpu->cpl;
     /* SDM vol. 3 "Flag Usage By Exception- or Interrupt-Handler Procedure". */
     flags &= ~(uint64_t)(RFLAGS_TF | RFLAGS_NT | RFLAGS_RF | RFLAGS_VM);
@@ -334,7 +336,8 @@ void deliver(struct cpu *cpu, enum event_kind kind, unsigned vector, bool has_er
                       .vector = vector,
                       .has_error = has_error && protected_mode(cpu),
                       .error = error_code,
-                      .rip = rip};
+                      .rip = rip,
+                      .source = rip};
     struct fault f;
     cpu->shadow = false;
     cpu->system->shadow_ss = cpu->system->shadow_ends = false;

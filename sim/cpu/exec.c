@@ -5,6 +5,7 @@
 
 #include "sim/cpu/ops.h"
 #include "sim/dev/dev.h"
+#include "sim/mutate.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
 
@@ -313,6 +314,8 @@ static void idle(struct cpu *cpu)
     if (counters > cpu->now)
         to = min64(to, counters);
     cpu->halted += to - cpu->now;
+    if (mutated(MUTATE_HLT_COUNTS) && cpu->state == CPU_HALTED)
+        cpu_spend(cpu, to - cpu->now);
     cpu->now = to;
     cpu->deadline = 0;
 }

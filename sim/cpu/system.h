@@ -196,7 +196,8 @@ struct event {
     unsigned vector;
     bool has_error;
     uint32_t error;
-    uint64_t rip;
+    uint64_t rip;    /* to be pushed */
+    uint64_t source; /* where the branch record of the delivery begins */
     bool privileged; /* INT1: no DPL check though it is an instruction */
 };
 /* The stack of an inner ring (or of an IST entry) from the TSS. */

@@ -18,7 +18,7 @@ static struct segment flat(uint16_t selector, uint32_t attr, unsigned dpl)
 
 void op_int(struct cpu *cpu, const struct insn *in)
 {
-    struct event e = {.kind = EVENT_SOFTWARE, .rip = cpu->rip};
+    struct event e = {.kind = EVENT_SOFTWARE, .rip = cpu->rip, .source = in->rip};
     switch (in->z.mnemonic) {
     case ZYDIS_MNEMONIC_INT1:
         e.vector = VEC_DB;
@@ -40,6 +40,8 @@ void op_int(struct cpu *cpu, const struct insn *in)
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_serialize);
     if (trace_on & TRACE_EXC)
         trace_exc(cpu, e.vector, 0);
+    if (e.privileged)
+        pmu_debug_exception(cpu->pmu);
     if (!deliver_once(cpu, &e, &f))
         fault_raise(cpu, &f);
     /* Unlike the delivery of an event, this is an instruction: one taken branch, counted where it
@@ -47,8 +49,6 @@ void op_int(struct cpu *cpu, const struct insn *in)
     cpu->total[class][EV_BRANCH]++;
     cpu->total[class][EV_BRANCH_TAKEN]++;
     cpu->total[class][EV_BRANCH_FAR]++;
-    if (e.vector == VEC_DB)
-        pmu_debug_exception(cpu->pmu);
 }
 
 static void arrive(struct cpu *cpu, const struct insn *in, unsigned cpl_from)

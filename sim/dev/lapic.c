@@ -12,6 +12,7 @@
 
 #include "sim/dev/internal.h"
 #include "sim/fault.h"
+#include "sim/mutate.h"
 #include "sim/trace.h"
 
 /* Version register: integrated APIC, LVT entries 0 to 5, no EOI-broadcast suppression ("Local APIC
@@ -218,8 +219,16 @@ static void receive_fixed(struct lapic *l, unsigned vector)
 
 /* "Local Vector Table" figure: "When a performance monitoring counters interrupt is generated, the
  * mask bit for its associated LVT entry is set." */
+static void mask_perfmon(struct lapic *l)
+{
+    if (!mutated(MUTATE_LVT_NOT_MASKED))
+        l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
+}
+
 bool lapic_pmi_raise(struct lapic *l)
 {
+    if (mutated(MUTATE_PMI_WRONG_PROCESSOR))
+        l = l->cpu->machine->cpus[0]->lapic;
     uint32_t lvt = l->lvt[LVT_PERFMON];
     unsigned vector = lvt & APIC_LVT_VECTOR;
     char what[64];
@@ -233,17 +242,17 @@ bool lapic_pmi_raise(struct lapic *l)
     switch ((lvt & APIC_LVT_DELIVERY) >> 8) {
     case MODE_FIXED:
         snprintf(what, sizeof(what), "LVT perfmon: fixed, vector %02XH; mask set", vector);
-        l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
+        mask_perfmon(l);
         receive_fixed(l, vector);
         break;
     case MODE_NMI:
         snprintf(what, sizeof(what), "LVT perfmon: NMI; mask set");
-        l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
+        mask_perfmon(l);
         cpu_attend(l->cpu, ATTN_NMI);
         break;
     case MODE_SMI: /* there is no system-management code to run */
         snprintf(what, sizeof(what), "LVT perfmon: SMI (lost: no SMM); mask set");
-        l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
+        mask_perfmon(l);
         break;
     default: /* INIT and ExtINT are not supported for this entry ("Local Vector Table") */
         snprintf(what, sizeof(what), "lost: LVT perfmon has an unsupported delivery mode");

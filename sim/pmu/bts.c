@@ -2,21 +2,29 @@
  * Branch trace store: each taken branch, interrupt and exception as a record in memory. SDM vol. 3
  * "Branch Trace Store (BTS)", "BTS and DS Save Area", "Setting Up the BTS Buffer".
  *
- * A management area or buffer that is not mapped: the manual demands that it be resident and says
- * nothing of the processor's answer. Here the record is lost and nothing else happens.
+ * Where the manual is silent:
+ * - A management area or buffer that is not mapped: it demands that both be resident. Here the
+ * record is lost and nothing else happens.
+ * - A full buffer with BTINT set: it takes no more until software resets the index.
+ * - IA32_PERF_GLOBAL_STATUS.OvfBuf: the manual names PEBS alone as setting it ("In the event that
+ * the PEBS buffer fills up"), and software is known to find a full BTS buffer by its index. BTS
+ * leaves it alone.
  */
 #include "sim/pmu/internal.h"
 
+#include "sim/mutate.h"
 #include "sim/pmu/ds.h"
 
 #define BTS_PREDICTED ARCH_BIT(4)
+#define LOW_HALF      0xffffffffULL
 
 struct bts_record {
     uint64_t from, to, flags;
 };
 
-/* SDM vol. 3 "Setting Up CPL-Qualified BTS", the table of encodings; the ring is that in which the
- * branch ends. */
+/* SDM vol. 3 "Setting Up CPL-Qualified BTS", the table of encodings: "Store BTMs with CPL > 0". The
+ * table does not say which CPL a branch between rings has; here it is that in which the branch
+ * ends, as for MSR_LBR_SELECT. */
 bool bts_enabled(const struct pmu *pmu)
 {
     return (pmu->debugctl & (DEBUGCTL_TR | DEBUGCTL_BTS)) == (DEBUGCTL_TR | DEBUGCTL_BTS);
@@ -24,13 +32,14 @@ bool bts_enabled(const struct pmu *pmu)
 
 static bool ring_is_off(const struct pmu *pmu)
 {
+    if (mutated(MUTATE_BTS_FILTER_IGNORED))
+        return false;
     return pmu->debugctl & (pmu->cpu->cpl == 0 ? DEBUGCTL_BTS_OFF_OS : DEBUGCTL_BTS_OFF_USR);
 }
 
 /* With BTINT clear the buffer is circular. With BTINT set, a full buffer takes no more. The
  * threshold asks for a PMI in both cases: software that wants none puts it past the maximum ("It's
- * not enough to clear the BTINT flag itself only"). IA32_PERF_GLOBAL_STATUS does not show it: that
- * register's OvfBuf is set by PEBS. */
+ * not enough to clear the BTINT flag itself only"). */
 void bts_record(struct pmu *pmu, uint64_t from, uint64_t to, bool mispredicted)
 {
     struct cpu *cpu = pmu->cpu;
@@ -41,19 +50,25 @@ void bts_record(struct pmu *pmu, uint64_t from, uint64_t to, bool mispredicted)
     if (ring_is_off(pmu) || !cpu_read_linear(cpu, pmu->ds_area + DS_BTS, &b, sizeof b))
         return;
     if (b.index < b.base || b.index + sizeof r > b.maximum) {
-        if (!circular)
+        if (!circular || mutated(MUTATE_BTS_NO_WRAP))
             return;
         b.index = b.base;
+    }
+    if (mutated(MUTATE_BTS_32BIT)) {
+        r.from &= LOW_HALF;
+        r.to &= LOW_HALF;
     }
     if (pmu->profile->pmu.bts_predicted && !mispredicted)
         r.flags = BTS_PREDICTED;
     if (!cpu_write_linear(cpu, b.index, &r, sizeof r))
         return;
     b.index += sizeof r;
-    bool full = b.index >= b.threshold;
-    if (circular && b.index + sizeof r > b.maximum)
+    bool full = b.index >= b.threshold + (mutated(MUTATE_BTS_LATE_THRESHOLD) ? sizeof r : 0);
+    bool again = mutated(MUTATE_BTS_DOUBLE_PMI) && pmu->bts_was_full && !full;
+    pmu->bts_was_full = full;
+    if (circular && b.index + sizeof r > b.maximum && !mutated(MUTATE_BTS_NO_WRAP))
         b.index = b.base;
     cpu_write_linear(cpu, pmu->ds_area + DS_BTS + DS_INDEX, &b.index, sizeof b.index);
-    if (full)
+    if (full || again)
         pmi_request(pmu, "BTS buffer reached its threshold");
 }

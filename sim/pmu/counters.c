@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "sim/mutate.h"
 #include "sim/trace.h"
 
 void pmu_note(struct pmu *pmu, const char *format, ...)
@@ -154,9 +155,11 @@ void pmi_request(struct pmu *pmu, const char *why)
 static void overflowed(struct pmu *pmu, unsigned status_bit, const struct counter *c,
                        const char *name, unsigned index)
 {
+    if (mutated(MUTATE_OVERFLOW_LOST_WITH_BTS) && bts_enabled(pmu))
+        return;
     if (pmu->profile->pmu.version >= 2)
         pmu->global_status |= ARCH_BIT(status_bit);
-    if (c->interrupt) {
+    if (c->interrupt && !(mutated(MUTATE_PMI_DROPPED_WHEN_PEBS) && pmu->pebs_enable)) {
         char why[48];
         snprintf(why, sizeof why, "overflow %s%u", name, index);
         pmi_request(pmu, why);
@@ -168,7 +171,8 @@ static void overflowed(struct pmu *pmu, unsigned status_bit, const struct counte
  * loads, the last. */
 static uint64_t slow_loads(const struct pmu *pmu, uint64_t loads)
 {
-    return loads != 0 && pmu->cpu->last_load.latency > pmu->pebs_ld_lat;
+    return loads != 0 && (pmu->cpu->last_load.latency > pmu->pebs_ld_lat ||
+                          mutated(MUTATE_LATENCY_THRESHOLD_IGNORED));
 }
 
 /* Returns whether the counter carried out of its width. */
@@ -189,30 +193,34 @@ static bool counter_sync(struct pmu *pmu, struct counter *c, unsigned width)
     return n > room;
 }
 
-static void general_overflowed(struct pmu *pmu, unsigned i)
-{
-    overflowed(pmu, i, &pmu->general[i], "IA32_PMC", i);
-    pebs_overflow(pmu, i);
-}
-
 /* The counters that count now, by their bits as in IA32_PERF_GLOBAL_CTRL. */
 #define FOR_EACH_COUNTING(pmu, bit, m)                                                             \
     for (uint64_t m = (pmu)->counting; m != 0 && ((bit) = __builtin_ctzll(m), true); m &= m - 1)
 
-void counters_sync(struct pmu *pmu)
+struct counter *counter_at(struct pmu *pmu, unsigned bit)
+{
+    return bit < PMU_MAX_GENERAL ? &pmu->general[bit] : &pmu->fixed[bit - GLOBAL_FIXED_SHIFT];
+}
+
+unsigned counter_width(const struct pmu *pmu, unsigned bit)
 {
     const struct profile *p = pmu->profile;
+    return bit < PMU_MAX_GENERAL ? p->pmu.general_width : p->pmu.fixed_width;
+}
+
+void counters_sync(struct pmu *pmu)
+{
     unsigned bit;
     FOR_EACH_COUNTING(pmu, bit, m)
     {
-        if (bit < PMU_MAX_GENERAL) {
-            if (counter_sync(pmu, &pmu->general[bit], p->pmu.general_width))
-                general_overflowed(pmu, bit);
-        } else {
-            unsigned i = bit - GLOBAL_FIXED_SHIFT;
-            if (counter_sync(pmu, &pmu->fixed[i], p->pmu.fixed_width))
-                overflowed(pmu, bit, &pmu->fixed[i], "IA32_FIXED_CTR", i);
-        }
+        struct counter *c = counter_at(pmu, bit);
+        if (!counter_sync(pmu, c, counter_width(pmu, bit)))
+            continue;
+        if (bit < PMU_MAX_GENERAL)
+            overflowed(pmu, bit, c, "IA32_PMC", bit);
+        else
+            overflowed(pmu, bit, c, "IA32_FIXED_CTR", bit - GLOBAL_FIXED_SHIFT);
+        pebs_overflow(pmu, bit);
     }
 }
 
@@ -230,15 +238,11 @@ static uint64_t deadline_of(const struct pmu *pmu, const struct counter *c, unsi
 
 void counters_reschedule(struct pmu *pmu)
 {
-    const struct profile *p = pmu->profile;
     uint64_t first = NEVER;
     unsigned bit;
     FOR_EACH_COUNTING(pmu, bit, m)
     {
-        uint64_t d =
-            bit < PMU_MAX_GENERAL
-                ? deadline_of(pmu, &pmu->general[bit], p->pmu.general_width)
-                : deadline_of(pmu, &pmu->fixed[bit - GLOBAL_FIXED_SHIFT], p->pmu.fixed_width);
+        uint64_t d = deadline_of(pmu, counter_at(pmu, bit), counter_width(pmu, bit));
         first = d < first ? d : first;
     }
     pmu->deadline = first;
@@ -286,14 +290,20 @@ static void counter_start(struct pmu *pmu, struct counter *c, const struct count
     if (same) {
         c->interrupt = config->interrupt;
         c->precise = config->precise;
+        c->adaptive = config->adaptive;
         return;
     }
     if (c->counting && c->by_cycle)
         c->value = (c->value + close_cycle(pmu, c)) & bits(width);
-    uint64_t value = c->value, made = c->made;
+    struct counter old = *c;
     *c = *config;
-    c->value = value;
-    c->made = made;
+    c->value = old.value;
+    c->made = old.made;
+    c->armed_at = old.armed_at;
+    if (c->counting && c->event == EV_INSN && mutated(MUTATE_WINDOW_PLUS_ONE))
+        c->value++;
+    if (c->counting && c == &pmu->fixed[0] && mutated(MUTATE_FIXED0_OFF_BY_ONE))
+        c->value++;
     c->source = counter_source(pmu, c);
     c->slots = ring_total(pmu, c, EV_SLOTS);
     c->cycle = pmu->cpu->now / pmu->profile->uarch.retire_width;
@@ -329,9 +339,11 @@ static void configure_general(struct pmu *pmu, unsigned i)
     if (config.counting && !e)
         note_absent(pmu, sel);
     config.latency = e && e->load_latency;
-    /* SDM vol. 3 "PEBS": "events are only valid when ... AnyThread, Edge, Invert, CMask" are 0. */
-    config.precise =
-        e && e->pebs && !config.edge && !config.invert && !config.cmask && !(sel & PERFEVTSEL_ANY);
+    /* SDM vol. 3 "PEBS": "events are only valid when ... AnyThread, Edge, Invert, CMask" are 0;
+     * "Extended PEBS": any event will do. */
+    config.precise = e && (e->pebs || has_extended_pebs(pmu->profile)) && !config.edge &&
+                     !config.invert && !config.cmask && !(sel & PERFEVTSEL_ANY);
+    config.adaptive = sel & PERFEVTSEL_ADAPTIVE;
     config.by_cycle = (config.edge || config.cmask) && config.event != EV_ABSENT;
     counter_start(pmu, &pmu->general[i], &config, pmu->profile->pmu.general_width);
 }
@@ -360,6 +372,8 @@ static void configure_fixed(struct pmu *pmu, unsigned i)
         .os = field & FIXED_CTR_CTRL_OS,
         .usr = field & FIXED_CTR_CTRL_USR,
         .interrupt = field & FIXED_CTR_CTRL_PMI,
+        .precise = known && has_extended_pebs(pmu->profile),
+        .adaptive = pmu->fixed_ctr_ctrl & FIXED_CTR_CTRL_ADAPTIVE << (FIXED_CTR_CTRL_BITS * i),
     };
     counter_start(pmu, &pmu->fixed[i], &config, pmu->profile->pmu.fixed_width);
 }

@@ -80,6 +80,8 @@ uint64_t perfevtsel_mask(const struct profile *p)
         mask |= PERFEVTSEL_ANY;
     if (p->pmu.pin_control)
         mask |= PERFEVTSEL_PC;
+    if (has_extended_pebs(p))
+        mask |= PERFEVTSEL_ADAPTIVE;
     return mask;
 }
 
@@ -88,6 +90,8 @@ uint64_t fixed_ctr_ctrl_mask(const struct profile *p)
     uint64_t field = FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR | FIXED_CTR_CTRL_PMI;
     if (p->pmu.version >= 3 && p->pmu.anythread)
         field |= FIXED_CTR_CTRL_ANY;
+    if (has_extended_pebs(p))
+        field |= FIXED_CTR_CTRL_ADAPTIVE;
     uint64_t mask = 0;
     for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++)
         if (fixed_exists(p, i))
@@ -123,10 +127,19 @@ bool has_ds(const struct profile *p)
     return p->pmu.bts || p->pmu.pebs_counters;
 }
 
+/* SDM vol. 3 "Adaptive PEBS" and "Extended PEBS": IA32_PERF_CAPABILITIES.PEBS_BASELINE. */
+bool has_extended_pebs(const struct profile *p)
+{
+    return p->pmu.pebs_counters && p->pmu.has_capabilities &&
+           (p->pmu.capabilities & PERF_CAP_PEBS_BASELINE);
+}
+
 /* SDM vol. 3 "Processor Event Based Sampling (PEBS)": enable bit n for IA32_PMCn, bit 32 + n for
- * its load latency facility. */
+ * its load latency facility; "Extended PEBS": bit 32 + n for IA32_FIXED_CTRn instead. */
 uint64_t pebs_enable_mask(const struct profile *p)
 {
     uint64_t counters = p->pmu.pebs_counters;
+    if (has_extended_pebs(p))
+        return counters | (counter_bits(p) & ~bits(GLOBAL_FIXED_SHIFT));
     return counters | (p->pmu.pebs_load_latency ? counters << 32 : 0);
 }

@@ -19,10 +19,12 @@ struct counter {
     enum cpu_event event;
     enum event_unit unit;
     bool os, usr;
-    bool interrupt; /* overflow asks for a PMI */
-    bool precise;   /* the event may be used with PEBS */
-    bool latency;   /* the load latency event: only loads slower than MSR_PEBS_LD_LAT count */
-    uint64_t made;  /* events counted ever, for PEBS: the next one after an overflow */
+    bool interrupt;    /* overflow asks for a PMI */
+    bool precise;      /* the event may be used with PEBS */
+    bool adaptive;     /* its PEBS records have the groups of MSR_PEBS_DATA_CFG */
+    bool latency;      /* the load latency event: only loads slower than MSR_PEBS_LD_LAT count */
+    uint64_t made;     /* events counted ever, for PEBS: the next one after an overflow */
+    uint64_t armed_at; /* made when it overflowed */
     /* Counting of cycles by a condition (E, INV, CMASK): "Performance Event Select Registers". */
     bool by_cycle, edge, invert;
     unsigned cmask;
@@ -63,9 +65,9 @@ struct pmu {
 
     /* Debug store. */
     uint64_t rip; /* of the instruction being executed, in careful mode: EventingIP */
-    uint64_t ds_area, pebs_enable, pebs_ld_lat;
-    uint32_t pebs_armed; /* counters that overflowed and wait for their next event */
-    uint64_t pebs_seen[PMU_MAX_GENERAL]; /* counter.made when it overflowed */
+    uint64_t ds_area, pebs_enable, pebs_ld_lat, pebs_data_cfg;
+    uint64_t pebs_armed; /* counters that overflowed and wait for their next event */
+    bool bts_was_full;   /* for MUTATE_BTS_DOUBLE_PMI */
 };
 
 static inline uint64_t bits(unsigned n)
@@ -86,9 +88,14 @@ uint64_t fixed_ctr_ctrl_mask(const struct profile *p);
 uint64_t debugctl_mask(const struct profile *p);
 bool has_ds(const struct profile *p);
 uint64_t pebs_enable_mask(const struct profile *p);
+/* PEBS_BASELINE: adaptive records, PEBS on every counter with every event. */
+bool has_extended_pebs(const struct profile *p);
 
 /* ---- counters.c ---- */
 
+/* Counters by their bit in IA32_PERF_GLOBAL_CTRL. */
+struct counter *counter_at(struct pmu *pmu, unsigned bit);
+unsigned counter_width(const struct pmu *pmu, unsigned bit);
 void counters_sync(struct pmu *pmu);      /* brings values up to date, finds overflows */
 void counters_configure(struct pmu *pmu); /* after any change of a control register; sync first */
 /* Computes pmu->deadline anew. It stays true as time goes on, so it is only needed after an update,
@@ -104,11 +111,13 @@ void pmu_attend(struct pmu *pmu);
 void pmi_request(struct pmu *pmu, const char *why);
 void pmu_note(struct pmu *pmu, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- lbr.c, bts.c, pebs.c ---- */
+/* ---- lbr.c, bts.c, pebs.c, pebs_record.c ---- */
 
 void lbr_reset(struct pmu *pmu);
 void lbr_record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
-                unsigned cpl_from, bool mispredicted);
+                bool mispredicted);
+/* An interrupt or exception is about to be delivered: MSR_LER_*. */
+void lbr_last_exception(struct pmu *pmu);
 /* Recording is on and not frozen. */
 bool lbr_enabled(const struct pmu *pmu);
 /* The address in a FROM register, without the flags that some formats keep in its upper bits. */
@@ -119,9 +128,13 @@ uint64_t lbr_select_mask(const struct profile *p);
 bool bts_enabled(const struct pmu *pmu);
 void bts_record(struct pmu *pmu, uint64_t from, uint64_t to, bool mispredicted);
 
-/* Counter i overflowed: with PEBS on it, its next event writes a record. */
-void pebs_overflow(struct pmu *pmu, unsigned i);
+/* The counter of that bit overflowed: with PEBS on it, its next event writes a record. */
+void pebs_overflow(struct pmu *pmu, unsigned bit);
 /* After counters_sync, in careful mode: writes the records that are due. */
 void pebs_update(struct pmu *pmu);
+/* Lays out a record in the profile's format: of the event of the counter of that bit; applicable:
+ * all the counters whose events it is for. Returns its size in bytes, at most PEBS_RECORD_MAX. */
+#define PEBS_RECORD_MAX 2048
+unsigned pebs_record_fill(struct pmu *pmu, unsigned bit, uint64_t applicable, uint8_t *record);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "sim/mutate.h"
+
 /* IA32_PERF_CAPABILITIES.LBR_FMT, SDM vol. 3 "LBR Stack and Intel 64 Processors". */
 enum lbr_format {
     LBR_FMT_32,
@@ -19,6 +21,8 @@ enum lbr_format {
 #define LBR_FLAG_BITS       1 /* EIP_FLAGS: bit 63 */
 #define LBR_FLAG_BITS_TSX   3 /* EIP_FLAGS_TSX: bits 63:61 */
 #define LBR_INFO_MAX_CYCLES 0xffff
+#define NEAR_REL_CALL_BYTES 5 /* E8H and 32 bits of distance */
+#define LOW_HALF            0xffffffffULL
 
 static unsigned from_flag_bits(const struct profile *p)
 {
@@ -38,12 +42,11 @@ uint64_t lbr_from_address(const struct profile *p, uint64_t from)
     return (uint64_t)((int64_t)(from << flags) >> flags);
 }
 
-/* SDM vol. 3 "Filtering of Last Branch Records"; EN_CALLSTACK from Haswell on is not modelled and
- * so not announced as writable. */
+/* SDM vol. 3 "Filtering of Last Branch Records"; EN_CALLSTACK from Haswell on. */
 uint64_t lbr_select_mask(const struct profile *p)
 {
-    (void)p;
-    return LBR_SELECT_FAR_BRANCH | (LBR_SELECT_FAR_BRANCH - 1);
+    return LBR_SELECT_FAR_BRANCH | (LBR_SELECT_FAR_BRANCH - 1) |
+           (p->pmu.lbr_callstack ? LBR_SELECT_EN_CALLSTACK : 0);
 }
 
 void lbr_reset(struct pmu *pmu)
@@ -55,14 +58,17 @@ void lbr_reset(struct pmu *pmu)
 }
 
 /* SDM vol. 3 "Freezing LBR and Performance Counters on PMI": from version 4 on, LBR_FRZ stops
- * recording while DEBUGCTL.LBR stays set. */
+ * recording while DEBUGCTL.LBR stays set. "Branch Trace Messages": in the Core microarchitecture
+ * the stack is undefined while TR is set; here it stands still, so that nobody relies on it. */
 bool lbr_enabled(const struct pmu *pmu)
 {
+    if (pmu->profile->pmu.lbr_core2_addresses && (pmu->debugctl & DEBUGCTL_TR))
+        return false;
     return (pmu->debugctl & DEBUGCTL_LBR) && !(pmu->global_status & GLOBAL_STATUS_LBR_FRZ);
 }
 
 /* MSR_LBR_SELECT, SDM vol. 3 "Filtering of Last Branch Records": a set bit suppresses the kind.
- * Interrupts and exceptions go with the far branches. */
+ * Interrupts and exceptions go with the far branches. The ring is that in which the branch ends. */
 static bool suppressed(const struct pmu *pmu, enum branch_kind kind)
 {
     static const uint64_t select_bit[] = {
@@ -77,25 +83,61 @@ static bool suppressed(const struct pmu *pmu, enum branch_kind kind)
         [BR_EXCEPTION] = LBR_SELECT_FAR_BRANCH,
     };
     uint64_t ring = pmu->cpu->cpl == 0 ? LBR_SELECT_CPL_EQ_0 : LBR_SELECT_CPL_NEQ_0;
-    return pmu->lbr_select & (select_bit[kind] | ring);
+    uint64_t select = pmu->lbr_select;
+    const uint64_t rings = LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0;
+    const uint64_t calls =
+        LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | LBR_SELECT_NEAR_RET;
+    if (mutated(MUTATE_LBR_RING_FILTER_IGNORED))
+        select &= ~rings;
+    if (mutated(MUTATE_LBR_CALL_FILTER_IGNORED))
+        select &= ~calls;
+    if (mutated(MUTATE_LBR_JUMP_FILTER_IGNORED))
+        select &= rings | calls;
+    return (select & (select_bit[kind] | ring)) ||
+           (kind == BR_RET && mutated(MUTATE_LBR_RETURN_LOST));
+}
+
+void lbr_last_exception(struct pmu *pmu)
+{
+    pmu->ler_from = pmu->last_from;
+    pmu->ler_to = pmu->last_to;
+}
+
+/* SDM vol. 3 "Last Branch, Call Stack, Interrupt, and Exception Recording for Processors Based on
+ * Haswell": a return takes the last record away again; "zero length calls" are not written. Returns
+ * whether that is all there is to do. */
+static bool call_stack(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to)
+{
+    if (!(pmu->lbr_select & LBR_SELECT_EN_CALLSTACK))
+        return false;
+    if (kind == BR_RET) {
+        unsigned depth = pmu->profile->pmu.lbr_depth;
+        pmu->lbr[pmu->lbr_tos] = (struct lbr_entry){0};
+        pmu->lbr_tos = (pmu->lbr_tos + depth - 1) % depth;
+        return true;
+    }
+    return kind == BR_CALL_REL && to == from + NEAR_REL_CALL_BYTES;
 }
 
 void lbr_record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
-                unsigned cpl_from, bool mispredicted)
+                bool mispredicted)
 {
     const struct profile *p = pmu->profile;
-    (void)cpl_from; /* the ring filter looks at where the branch ends */
 
-    /* MSR_LER_*: the last branch before the last interrupt or exception. */
-    if (kind == BR_INTERRUPT || kind == BR_EXCEPTION) {
-        pmu->ler_from = pmu->last_from;
-        pmu->ler_to = pmu->last_to;
-    }
+    /* SDM vol. 3 "Last Exception Records": the last branch before the interrupt or exception. */
+    if (kind == BR_INTERRUPT || kind == BR_EXCEPTION)
+        lbr_last_exception(pmu);
     pmu->last_from = from;
     pmu->last_to = to;
-    if (suppressed(pmu, kind))
+    if (suppressed(pmu, kind) || call_stack(pmu, kind, from, to))
         return;
 
+    if (mutated(MUTATE_LBR_NO_WRAP) && pmu->lbr[(pmu->lbr_tos + 1) % p->pmu.lbr_depth].from)
+        return;
+    if (mutated(MUTATE_LBR_32BIT)) {
+        from &= LOW_HALF;
+        to &= LOW_HALF;
+    }
     uint64_t cycle = pmu->cpu->now / p->uarch.retire_width;
     uint64_t elapsed = cycle - pmu->lbr_cycle;
     pmu->lbr_cycle = cycle;

@@ -5,6 +5,8 @@
  */
 #include "sim/pmu/internal.h"
 
+#include "sim/mutate.h"
+
 struct msr_rule {
     uint32_t first;
     unsigned range;                            /* numbers that are the PMU's at most */
@@ -81,6 +83,11 @@ static unsigned ld_lat_count(const struct profile *p)
     return p->pmu.pebs_counters != 0 && p->pmu.pebs_load_latency;
 }
 
+static unsigned data_cfg_count(const struct profile *p)
+{
+    return has_extended_pebs(p);
+}
+
 static unsigned lbr_any(const struct profile *p)
 {
     return p->pmu.lbr_depth != 0;
@@ -112,6 +119,8 @@ static bool read_pmc(struct pmu *pmu, unsigned i, uint64_t *value)
 {
     counters_sync(pmu);
     *value = pmu->general[i].value;
+    if (mutated(MUTATE_WIDTH_WRONG))
+        *value &= bits(pmu->profile->pmu.general_width - 1);
     return true;
 }
 
@@ -400,6 +409,24 @@ static bool write_ld_lat(struct pmu *pmu, unsigned i, uint64_t value)
     return write_control(pmu, &pmu->pebs_ld_lat, bits(16), value);
 }
 
+/* SDM vol. 3 "MSR_PEBS_DATA_CFG". */
+static bool read_data_cfg(struct pmu *pmu, unsigned i, uint64_t *value)
+{
+    (void)i;
+    *value = pmu->pebs_data_cfg;
+    return true;
+}
+
+static bool write_data_cfg(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    (void)i;
+    if (value & ~(PEBS_DATA_CFG_MEMINFO | PEBS_DATA_CFG_GPRS | PEBS_DATA_CFG_XMMS |
+                  PEBS_DATA_CFG_LBRS | PEBS_DATA_CFG_LBR_ENTRIES))
+        return false;
+    pmu->pebs_data_cfg = value;
+    return true;
+}
+
 /* ---- Last branch records ---- */
 
 static bool read_lbr_from(struct pmu *pmu, unsigned i, uint64_t *value)
@@ -505,6 +532,7 @@ static const struct msr_rule rules[] = {
     {MSR_OFFCORE_RSP_0, 2, offcore_count, read_offcore, write_offcore},
     {MSR_IA32_DS_AREA, 1, ds_count, read_ds_area, write_ds_area},
     {MSR_IA32_PEBS_ENABLE, 1, pebs_count, read_pebs_enable, write_pebs_enable},
+    {MSR_PEBS_DATA_CFG, 1, data_cfg_count, read_data_cfg, write_data_cfg},
     {MSR_PEBS_LD_LAT_THRESHOLD, 1, ld_lat_count, read_ld_lat, write_ld_lat},
     {MSR_LBR_SELECT, 1, lbr_select_count, read_lbr_select, write_lbr_select},
     {MSR_LASTBRANCH_TOS, 1, lbr_any, read_lbr_tos, write_lbr_tos},

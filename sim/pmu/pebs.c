@@ -1,137 +1,110 @@
 /*
- * Precise event based sampling, record formats 0 to 3. SDM vol. 3 "Processor Event Based Sampling
- * (PEBS)" and its enhancements by generation.
+ * Precise event based sampling: when a record is written, and what comes with it. SDM vol. 3
+ * "Processor Event Based Sampling (PEBS)" and its enhancements by generation.
  *
  * A counter's overflow arms PEBS; the next event of that counter writes a record with the state
- * after its instruction, clears the overflow status and reloads the counter from the DS area. The
- * event that triggers the record is not counted by the reloaded counter. A DS area that is not
- * mapped fails the bounds check: "the PEBS will be skipped entirely".
+ * after its instruction. "Upon successful bounds checks, the processor will store the data record
+ * in the defined buffer area, clear the counter overflow status, and reload the counter. If the
+ * bounds checks fail, the PEBS will be skipped entirely": a full buffer, and here also a management
+ * area or buffer that is not mapped, which the manual forbids. The event that triggers the record
+ * is not counted by the reloaded counter.
  */
 #include "sim/pmu/internal.h"
 
+#include "sim/mutate.h"
 #include "sim/pmu/ds.h"
 
-/* The longest record (format 3); shorter formats are its beginnings. SDM vol. 3 "PEBS Record
- * Format". */
-struct pebs_record {
-    uint64_t rflags, rip;
-    uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp;
-    uint64_t r8_to_r15[8];
-    /* Format 1: */
-    uint64_t global_status; /* format 3: the counters that this record is for */
-    uint64_t data_address, data_source, latency;
-    /* Format 2: */
-    uint64_t eventing_ip, tx;
-    /* Format 3: */
-    uint64_t tsc;
-};
-static const unsigned record_size[] = {144, 176, 192, 200};
-#define FORMAT_APPLICABLE_COUNTERS 3
-
-/* SDM vol. 3 "Data Source Encoding for Load Latency Record", by the level that served the load. */
-static const uint8_t source_encoding[] = {
-    [1] = 0x01, /* L1 data cache */
-    [2] = 0x03, /* L2 */
-    [3] = 0x04, /* L3 hit, no snoop */
-    [4] = 0x0c, /* L3 miss, local DRAM, exclusive */
-};
-#define SOURCE_STLB_MISS (1 << 4)
-
-void pebs_overflow(struct pmu *pmu, unsigned i)
+static uint64_t enabled_counters(const struct pmu *pmu)
 {
-    const struct counter *c = &pmu->general[i];
-    if (!c->precise || !(pmu->pebs_enable & ARCH_BIT(i)))
+    uint64_t mask = pmu->pebs_enable;
+    return has_extended_pebs(pmu->profile) ? mask : mask & bits(GLOBAL_FIXED_SHIFT);
+}
+
+void pebs_overflow(struct pmu *pmu, unsigned bit)
+{
+    struct counter *c = counter_at(pmu, bit);
+    if (!c->precise || !(enabled_counters(pmu) & ARCH_BIT(bit)))
         return;
-    pmu->pebs_armed |= 1U << i;
-    pmu->pebs_seen[i] = c->made;
-    pmu_note(pmu, "PEBS armed by IA32_PMC%u", i);
+    pmu->pebs_armed |= ARCH_BIT(bit);
+    c->armed_at = c->made;
+    pmu_note(pmu, "PEBS armed by counter %u of IA32_PERF_GLOBAL_STATUS", bit);
     pmu_attend(pmu);
 }
 
-static void fill(struct pmu *pmu, unsigned i, struct pebs_record *r)
+/* The field "PEBS Counter Reset" of the management area; "Extended PEBS": the fixed counters follow
+ * eight general ones. */
+static uint64_t reset_field(const struct pmu *pmu, unsigned bit)
 {
-    struct cpu *cpu = pmu->cpu;
-    const struct counter *c = &pmu->general[i];
-    *r = (struct pebs_record){
-        .rflags = cpu_rflags(cpu),
-        .rip = cpu->rip,
-        .rax = cpu->r[RAX],
-        .rbx = cpu->r[RBX],
-        .rcx = cpu->r[RCX],
-        .rdx = cpu->r[RDX],
-        .rsi = cpu->r[RSI],
-        .rdi = cpu->r[RDI],
-        .rbp = cpu->r[RBP],
-        .rsp = cpu->r[RSP],
-        .global_status = pmu->profile->pmu.pebs_format >= FORMAT_APPLICABLE_COUNTERS
-                             ? ARCH_BIT(i)
-                             : pmu->global_status,
-        .eventing_ip = pmu->rip,
-        .tsc = cpu_tsc(cpu),
-    };
-    for (unsigned n = 0; n < 8; n++)
-        r->r8_to_r15[n] = cpu->r[R8 + n];
-    bool latency = c->latency && (pmu->pebs_enable & ARCH_BIT(GLOBAL_FIXED_SHIFT + i));
-    if (latency) {
-        r->data_address = cpu->last_load.linear;
-        r->data_source = source_encoding[cpu->last_load.level] |
-                         (cpu->last_load.dtlb_miss ? SOURCE_STLB_MISS : 0);
-        r->latency = cpu->last_load.latency;
-    }
+    unsigned slot = bit < PMU_MAX_GENERAL ? bit : PMU_MAX_GENERAL + bit - GLOBAL_FIXED_SHIFT;
+    return pmu->ds_area + DS_PEBS_RESET + slot * sizeof(uint64_t);
 }
 
-/* OvfBuf and the PMI that comes with it: "PEBS buffer full". */
-static void buffer_full(struct pmu *pmu)
+/* "After each PEBS record is written, the processor checks each counter to see if it overflowed and
+ * was enabled for PEBS ... then the reset value for each overflowed counter is loaded". */
+static void reload(struct pmu *pmu)
 {
-    pmu->global_status |= GLOBAL_STATUS_OVF_BUF;
-    pmi_request(pmu, "PEBS buffer reached its threshold");
-}
-
-static void reload(struct pmu *pmu, unsigned i)
-{
-    uint64_t value;
-    if (!cpu_read_linear(pmu->cpu, pmu->ds_area + DS_PEBS_RESET + i * sizeof value, &value,
-                         sizeof value))
+    uint64_t overflowed = pmu->global_status & enabled_counters(pmu);
+    pmu->global_status &= ~overflowed;
+    pmu->pebs_armed &= ~overflowed;
+    if (mutated(MUTATE_PEBS_NO_RELOAD))
         return;
-    pmu->general[i].value = value & bits(pmu->profile->pmu.general_width);
+    for (uint64_t m = overflowed; m; m &= m - 1) {
+        unsigned bit = __builtin_ctzll(m);
+        uint64_t value;
+        if (cpu_read_linear(pmu->cpu, reset_field(pmu, bit), &value, sizeof value))
+            counter_at(pmu, bit)->value = value & bits(counter_width(pmu, bit));
+    }
     counters_reschedule(pmu);
 }
 
-static void record(struct pmu *pmu, unsigned i)
+/* "After the processor writes a PEBS record and updates PEBS Index, if the PEBS Index reaches the
+ * threshold value of this field, the processor will generate a performance interrupt", with OvfBuf.
+ * "No signaling is generated when PEBS buffer is full." */
+static void record(struct pmu *pmu, unsigned bit, uint64_t applicable)
 {
     struct cpu *cpu = pmu->cpu;
-    unsigned size = record_size[pmu->profile->pmu.pebs_format];
     struct ds_buffer b;
-    struct pebs_record r;
+    uint8_t bytes[PEBS_RECORD_MAX];
 
-    if (!cpu_read_linear(cpu, pmu->ds_area + DS_PEBS, &b, sizeof b) || b.index < b.base)
-        return;
-    if (b.index + size > b.maximum) {
-        buffer_full(pmu);
+    unsigned size = pebs_record_fill(pmu, bit, applicable, bytes);
+    if (!cpu_read_linear(cpu, pmu->ds_area + DS_PEBS, &b, sizeof b) || b.index < b.base ||
+        b.index + size > b.maximum || !cpu_write_linear(cpu, b.index, bytes, size)) {
+        pmu_note(pmu, "PEBS record skipped: no room or not mapped");
         return;
     }
-    fill(pmu, i, &r);
-    if (!cpu_write_linear(cpu, b.index, &r, size))
-        return;
     b.index += size;
     cpu_write_linear(cpu, pmu->ds_area + DS_PEBS + DS_INDEX, &b.index, sizeof b.index);
-    pmu->global_status &= ~ARCH_BIT(i);
-    reload(pmu, i);
-    pmu_note(pmu, "PEBS record of IA32_PMC%u", i);
-    if (b.index >= b.threshold)
-        buffer_full(pmu);
+    reload(pmu);
+    pmu_note(pmu, "PEBS record of counter %u of IA32_PERF_GLOBAL_STATUS", bit);
+    if (b.index < b.threshold)
+        return;
+    if (!mutated(MUTATE_PEBS_NO_OVFBUF))
+        pmu->global_status |= GLOBAL_STATUS_OVF_BUF;
+    pmi_request(pmu, "PEBS buffer reached its threshold");
 }
 
+/* The armed counters that have had their next event. */
+static uint64_t triggered(struct pmu *pmu)
+{
+    uint64_t found = 0;
+    for (uint64_t m = pmu->pebs_armed; m; m &= m - 1) {
+        const struct counter *c = counter_at(pmu, __builtin_ctzll(m));
+        if (c->made != c->armed_at)
+            found |= m & -m;
+    }
+    return found;
+}
+
+/* "Performance Counter Prioritization": in index order. One record serves all that trigger at once.
+ */
 void pebs_update(struct pmu *pmu)
 {
-    uint32_t armed = pmu->pebs_armed;
-    if (!armed)
+    if (!pmu->pebs_armed)
         return;
-    for (unsigned i = 0; i < general_count(pmu->profile); i++) {
-        if (!(armed >> i & 1) || pmu->general[i].made == pmu->pebs_seen[i])
-            continue;
-        pmu->pebs_armed &= ~(1U << i);
-        record(pmu, i);
-    }
+    uint64_t now = triggered(pmu);
+    if (!now)
+        return;
+    pmu->pebs_armed &= ~now;
+    record(pmu, __builtin_ctzll(now), now);
     pmu_attend(pmu);
 }

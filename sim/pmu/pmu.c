@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/dev/dev.h"
+#include "sim/mutate.h"
 
 struct pmu *pmu_new(struct cpu *cpu)
 {
@@ -75,25 +76,31 @@ void pmu_attend(struct pmu *pmu)
 void pmu_branch(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
                 unsigned cpl_from, bool mispredicted)
 {
+    (void)cpl_from; /* the ring filters look at where the branch ends */
     if (kind == BR_INTERRUPT || kind == BR_EXCEPTION)
         pmu->rip = to;
     if (lbr_enabled(pmu))
-        lbr_record(pmu, kind, from, to, cpl_from, mispredicted);
+        lbr_record(pmu, kind, from, to, mispredicted);
     if (bts_enabled(pmu))
         bts_record(pmu, from, to, mispredicted);
 }
 
-/* SDM vol. 3 "Single-Stepping on Branches" (BTF) and "Last Branch, Interrupt, and Exception
- * Recording" (LBR): the processor clears both when it generates a debug exception. */
+/* SDM vol. 3 "Single-Stepping on Branches": the processor clears BTF when it generates a debug
+ * exception. "Monitoring Branches, Exceptions, and Interrupts": it clears LBR before it executes
+ * the handler, keeps the stack as it is and does not record the #DB in it ("exceptions (except for
+ * debug exceptions)"); TR stays set, so that BTS does record it. MSR_LER_* know no such exception.
+ */
 void pmu_debug_exception(struct pmu *pmu)
 {
-    pmu->debugctl &= ~(DEBUGCTL_LBR | DEBUGCTL_BTF);
+    if (lbr_enabled(pmu))
+        lbr_last_exception(pmu);
+    pmu->debugctl &= ~(mutated(MUTATE_DB_KEEPS_LBR) ? DEBUGCTL_BTF : DEBUGCTL_LBR | DEBUGCTL_BTF);
     pmu_attend(pmu);
 }
 
 bool pmu_btf(const struct pmu *pmu)
 {
-    return pmu->debugctl & DEBUGCTL_BTF;
+    return (pmu->debugctl & DEBUGCTL_BTF) && !mutated(MUTATE_BTF_IGNORED);
 }
 
 uint64_t pmu_debugctl(const struct pmu *pmu)
@@ -109,6 +116,8 @@ uint64_t pmu_debugctl(const struct pmu *pmu)
 static void freeze(struct pmu *pmu)
 {
     bool streamlined = pmu->profile->pmu.version >= 4;
+    if (mutated(MUTATE_FREEZE_NOTHING))
+        return;
     if (pmu->debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI) {
         if (streamlined)
             pmu->global_status |= GLOBAL_STATUS_CTR_FRZ;

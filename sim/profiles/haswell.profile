@@ -67,6 +67,7 @@ pmu.pebs_load_latency = yes
 pmu.lbr_depth = 16
 pmu.lbr_format = 4
 pmu.lbr_select = yes
+pmu.lbr_callstack = yes
 pmu.offcore_rsp = 2
 pmu.skid = 20
 

@@ -5,8 +5,9 @@
 # Sources: SDM vol. 3 "Performance Monitoring for 10th Generation Intel Core Processors",
 # "Architectural Performance Monitoring Version 5"; SDM vol. 4, MSRs of 06_7EH; Linux
 # arch/x86/events/intel/{core,ds,lbr}.c; perfmon's event list for Ice Lake; cache and latency
-# figures from Intel's optimization reference manual, rounded. The silicon has adaptive PEBS
-# (format 4), which the model lacks: PEBS is announced as unavailable.
+# figures from Intel's optimization reference manual, rounded. PEBS is adaptive (format 4, with
+# PEBS_BASELINE: every event on every counter, fixed ones as well); its group of XMM registers holds
+# zeros.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
@@ -60,16 +61,18 @@ pmu.anythread = no
 pmu.pin_control = no
 pmu.full_width = yes
 pmu.has_capabilities = yes
-pmu.capabilities = 0xb0c5
+pmu.capabilities = 0xf4c5
 pmu.misc_enable = 0x850089
 pmu.bts = yes
 pmu.ds64 = yes
 pmu.bts_predicted = yes
-pmu.pebs_counters = 0
-pmu.pebs_format = 0
+pmu.pebs_counters = 0xff
+pmu.pebs_format = 4
+pmu.pebs_load_latency = yes
 pmu.lbr_depth = 32
 pmu.lbr_format = 5
 pmu.lbr_select = yes
+pmu.lbr_callstack = yes
 pmu.lbr_info = yes
 pmu.metrics = yes
 pmu.offcore_rsp = 2
@@ -77,25 +80,26 @@ pmu.skid = 20
 
 event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
 event.0x3c.0x01 = CPU_CLK_UNHALTED.REF_P ref-cycle
-event.0xc0.0x00 = INST_RETIRED.ANY_P insn
-event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch
-event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict
+event.0xc0.0x00 = INST_RETIRED.ANY_P insn pebs
+event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch pebs
+event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict pebs
 event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
 event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
 event.0xa4.0x01 = TOPDOWN.SLOTS_P slots
 event.0xc2.0x02 = UOPS_RETIRED.SLOTS uops
-event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call
-event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret
-event.0xc4.0x11 = BR_INST_RETIRED.COND branch-cond
-event.0xc4.0x20 = BR_INST_RETIRED.NEAR_TAKEN branch-taken
-event.0xc4.0x40 = BR_INST_RETIRED.FAR_BRANCH branch-far
-event.0xd0.0x81 = MEM_INST_RETIRED.ALL_LOADS load
-event.0xd0.0x82 = MEM_INST_RETIRED.ALL_STORES store
-event.0xd1.0x01 = MEM_LOAD_RETIRED.L1_HIT l1-hit
-event.0xd1.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit
-event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit
-event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss
-event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss
+event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
+event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret pebs
+event.0xc4.0x11 = BR_INST_RETIRED.COND branch-cond pebs
+event.0xc4.0x20 = BR_INST_RETIRED.NEAR_TAKEN branch-taken pebs
+event.0xc4.0x40 = BR_INST_RETIRED.FAR_BRANCH branch-far pebs
+event.0xcd.0x01 = MEM_TRANS_RETIRED.LOAD_LATENCY load pebs latency
+event.0xd0.0x81 = MEM_INST_RETIRED.ALL_LOADS load pebs
+event.0xd0.0x82 = MEM_INST_RETIRED.ALL_STORES store pebs
+event.0xd1.0x01 = MEM_LOAD_RETIRED.L1_HIT l1-hit pebs
+event.0xd1.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit pebs
+event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit pebs
+event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss pebs
+event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs
 
 cache.l1d = 49152 12 64 5
 cache.l2 = 524288 8 64 13

@@ -71,6 +71,7 @@ pmu.pebs_load_latency = yes
 pmu.lbr_depth = 32
 pmu.lbr_format = 5
 pmu.lbr_select = yes
+pmu.lbr_callstack = yes
 pmu.lbr_info = yes
 pmu.offcore_rsp = 2
 pmu.skid = 20

@@ -1,0 +1,200 @@
+/*
+ * The layout of PEBS records. Formats 0 to 3 are one structure, each format longer than the one
+ * before: SDM vol. 3 "PEBS Record Format" of each generation. Format 4 is made of groups that
+ * MSR_PEBS_DATA_CFG selects: "Adaptive PEBS".
+ */
+#include "sim/pmu/internal.h"
+
+#include <string.h>
+
+#include "sim/mutate.h"
+
+#define LOW_HALF 0xffffffffULL
+
+/* The fields of the memory access. Zero where the event has no such access. */
+struct memory_access {
+    uint64_t address, source, latency;
+};
+
+/* SDM vol. 3 "Data Source Encoding for Load Latency Record", by the level that served the load. */
+static const uint8_t source_encoding[] = {
+    [1] = 0x01, /* L1 data cache */
+    [2] = 0x03, /* L2 */
+    [3] = 0x04, /* L3 hit, no snoop */
+    [4] = 0x0c, /* L3 miss, local DRAM, exclusive */
+};
+#define SOURCE_STLB_MISS (1 << 4)
+
+/* Events that a load makes when it retires. */
+static bool made_by_loads(enum cpu_event e)
+{
+    switch (e) {
+    case EV_LOAD:
+    case EV_L1_HIT:
+    case EV_L1_MISS:
+    case EV_L2_HIT:
+    case EV_L2_MISS:
+    case EV_LLC_HIT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* SDM vol. 3 "Load Latency Performance Monitoring Facility": address, source and latency when the
+ * counter's LL_EN is set (with extended PEBS, whose enable register has no such bits, always).
+ * "PEBS Data Address Profiling", Haswell on (format 2): the address for every precise event of
+ * loads; that of stores, with its L1D hit, is not modelled. */
+static struct memory_access memory_access(const struct pmu *pmu, unsigned bit)
+{
+    const struct cpu *cpu = pmu->cpu;
+    const struct profile *p = pmu->profile;
+    struct memory_access m = {0};
+    if (bit >= PMU_MAX_GENERAL)
+        return m;
+    const struct counter *c = &pmu->general[bit];
+    if (c->latency &&
+        (has_extended_pebs(p) || (pmu->pebs_enable & ARCH_BIT(GLOBAL_FIXED_SHIFT + bit)))) {
+        m.address = cpu->last_load.linear;
+        m.source = source_encoding[mutated(MUTATE_DATA_SOURCE_WRONG) ? 1 : cpu->last_load.level] |
+                   (cpu->last_load.dtlb_miss ? SOURCE_STLB_MISS : 0);
+        m.latency = cpu->last_load.latency;
+    } else if (made_by_loads(c->event) && p->pmu.pebs_format >= 2) {
+        m.address = cpu->last_load.linear;
+    }
+    return m;
+}
+
+/* ---- Formats 0 to 3 ---- */
+
+struct record {
+    uint64_t rflags, rip;
+    uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp;
+    uint64_t r8_to_r15[8];
+    /* Format 1: */
+    uint64_t global_status; /* format 3: the counters that this record is for */
+    uint64_t data_address, data_source, latency;
+    /* Format 2: */
+    uint64_t eventing_ip, tx;
+    /* Format 3: */
+    uint64_t tsc;
+};
+static const unsigned record_size[] = {144, 176, 192, 200};
+#define FORMAT_APPLICABLE_COUNTERS 3
+#define FORMAT_GROUPS              4
+
+static unsigned fill_fixed(struct pmu *pmu, unsigned bit, uint64_t applicable, uint8_t *out)
+{
+    struct cpu *cpu = pmu->cpu;
+    unsigned format = pmu->profile->pmu.pebs_format;
+    struct memory_access m = memory_access(pmu, bit);
+    struct record r = {
+        .rflags = cpu_rflags(cpu),
+        .rip = cpu->rip,
+        .rax = cpu->r[RAX],
+        .rbx = cpu->r[RBX],
+        .rcx = cpu->r[RCX],
+        .rdx = cpu->r[RDX],
+        .rsi = cpu->r[RSI],
+        .rdi = cpu->r[RDI],
+        .rbp = cpu->r[RBP],
+        .rsp = cpu->r[RSP],
+        .global_status = format >= FORMAT_APPLICABLE_COUNTERS ? applicable : pmu->global_status,
+        .data_address = m.address,
+        .data_source = m.source,
+        .latency = m.latency,
+        .eventing_ip = pmu->rip,
+        .tsc = cpu_tsc(cpu),
+    };
+    memcpy(r.r8_to_r15, &cpu->r[R8], sizeof r.r8_to_r15);
+    if (mutated(MUTATE_PEBS_32BIT)) {
+        r.rip &= LOW_HALF;
+        r.eventing_ip &= LOW_HALF;
+        for (uint64_t *gpr = &r.rax; gpr < &r.global_status; gpr++)
+            *gpr &= LOW_HALF;
+    }
+    memcpy(out, &r, record_size[format]);
+    return record_size[format];
+}
+
+/* ---- Format 4 ---- */
+
+struct basic_group {
+    uint64_t format_size; /* groups in 47:0, size of the record in 63:48 */
+    uint64_t ip;          /* EventingIP */
+    uint64_t applicable_counters;
+    uint64_t tsc;
+};
+#define RECORD_SIZE_SHIFT 48
+
+struct memory_group {
+    uint64_t address, source, latency, tsx;
+};
+
+/* The order of the registers is that of their numbers. */
+struct gpr_group {
+    uint64_t rflags, rip, r[16];
+};
+
+#define XMM_GROUP_BYTES 256 /* sixteen registers that this machine lacks: zeros */
+
+struct lbr_group_entry {
+    uint64_t from, to, info;
+};
+
+/* The newest records first, as many as MSR_PEBS_DATA_CFG asks for; zeros past the stack's depth. */
+static unsigned fill_lbrs(const struct pmu *pmu, uint8_t *out)
+{
+    unsigned depth = pmu->profile->pmu.lbr_depth, n = 0;
+    unsigned entries =
+        ((pmu->pebs_data_cfg & PEBS_DATA_CFG_LBR_ENTRIES) >> PEBS_DATA_CFG_LBR_SHIFT) + 1;
+    if (entries > depth)
+        entries = depth;
+    for (unsigned i = 0; i < entries; i++) {
+        const struct lbr_entry *e = &pmu->lbr[(pmu->lbr_tos + depth - i) % depth];
+        struct lbr_group_entry g = {e->from, e->to, e->info};
+        memcpy(out + n, &g, sizeof g);
+        n += sizeof g;
+    }
+    return n;
+}
+
+/* SDM vol. 3 "Adaptive_Record Counter Control": without the bit only the basic group is written. */
+static unsigned fill_groups(struct pmu *pmu, unsigned bit, uint64_t applicable, uint8_t *out)
+{
+    struct cpu *cpu = pmu->cpu;
+    uint64_t groups = counter_at(pmu, bit)->adaptive ? pmu->pebs_data_cfg : 0;
+    uint64_t mask = mutated(MUTATE_PEBS_32BIT) ? LOW_HALF : UINT64_MAX;
+    struct basic_group basic = {
+        .ip = pmu->rip & mask, .applicable_counters = applicable, .tsc = cpu_tsc(cpu)};
+    unsigned n = sizeof basic;
+    if (groups & PEBS_DATA_CFG_MEMINFO) {
+        struct memory_access m = memory_access(pmu, bit);
+        struct memory_group g = {m.address, m.source, m.latency, 0};
+        memcpy(out + n, &g, sizeof g);
+        n += sizeof g;
+    }
+    if (groups & PEBS_DATA_CFG_GPRS) {
+        struct gpr_group g = {.rflags = cpu_rflags(cpu), .rip = cpu->rip & mask};
+        for (unsigned i = 0; i < 16; i++)
+            g.r[i] = cpu->r[i] & mask;
+        memcpy(out + n, &g, sizeof g);
+        n += sizeof g;
+    }
+    if (groups & PEBS_DATA_CFG_XMMS) {
+        memset(out + n, 0, XMM_GROUP_BYTES);
+        n += XMM_GROUP_BYTES;
+    }
+    if (groups & PEBS_DATA_CFG_LBRS)
+        n += fill_lbrs(pmu, out + n);
+    basic.format_size = groups | (uint64_t)n << RECORD_SIZE_SHIFT;
+    memcpy(out, &basic, sizeof basic);
+    return n;
+}
+
+unsigned pebs_record_fill(struct pmu *pmu, unsigned bit, uint64_t applicable, uint8_t *record)
+{
+    return pmu->profile->pmu.pebs_format >= FORMAT_GROUPS
+               ? fill_groups(pmu, bit, applicable, record)
+               : fill_fixed(pmu, bit, applicable, record);
+}
