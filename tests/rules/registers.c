@@ -37,6 +37,12 @@ static bool has_anythread(void)
     return rig.version >= 3 && !rig.anythread_deprecated;
 }
 
+/* Adaptive_Record comes with PEBS_BASELINE. SDM vol. 3 "Adaptive_Record Counter Control". */
+static bool has_adaptive_record(void)
+{
+    return rig.capabilities & PERF_CAP_PEBS_BASELINE;
+}
+
 static void perfevtsel_reserved_bits(void **state)
 {
     (void)state;
@@ -47,6 +53,8 @@ static void perfevtsel_reserved_bits(void **state)
             mask |= PERFEVTSEL_PC;
         if (has_anythread())
             mask |= PERFEVTSEL_ANY;
+        if (has_adaptive_record())
+            mask |= PERFEVTSEL_ADAPTIVE;
         for (unsigned i = 0; i < rig.general; i++)
             check_bits(MSR_IA32_PERFEVTSEL0 + i, mask, "IA32_PERFEVTSEL");
         if (rig.version)
@@ -68,6 +76,8 @@ static void fixed_ctr_ctrl_reserved_bits(void **state)
         uint64_t mask = 0, field = FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR | FIXED_CTR_CTRL_PMI;
         if (has_anythread())
             field |= FIXED_CTR_CTRL_ANY;
+        if (has_adaptive_record())
+            field |= FIXED_CTR_CTRL_ADAPTIVE;
         for (unsigned i = 0; i < 16; i++)
             if (fixed_there(i))
                 mask |= field << FIXED_CTR_CTRL_BITS * i;
