@@ -93,6 +93,19 @@ bool paging_unmap(uint64_t virt)
     return set_page(virt, 0);
 }
 
+bool paging_is_writable(uint64_t virt)
+{
+    const uint64_t *table = boot_pml4;
+    for (unsigned level = LEVELS;; level--) {
+        uint64_t entry = table[virt >> (PAGE_BITS + (level - 1) * INDEX_BITS) & (ENTRIES - 1)];
+        if (!(entry & PTE_P) || !(entry & PTE_RW))
+            return false;
+        if (level == 1 || (entry & PTE_PS))
+            return true;
+        table = (const uint64_t *)(entry & PTE_ADDR);
+    }
+}
+
 volatile void *paging_map_mmio(uint64_t phys, size_t size)
 {
     uint64_t end = phys + size;

@@ -25,6 +25,9 @@ bool paging_map(uint64_t virt, uint64_t phys, uint64_t flags);
 /* Takes the 4 KiB page at virt out. False as above (a large page may have to be split). */
 bool paging_unmap(uint64_t virt);
 
+/* Is the page that holds this address mapped, and may ring 0 write to it? Changes nothing. */
+bool paging_is_writable(uint64_t virt);
+
 /* Maps [phys, phys + size) uncached (PCD and PWT: UC whatever the MTRRs say), data only, at its own
  * address, also above 4 GiB. NULL when the pool of page tables is used up. */
 volatile void *paging_map_mmio(uint64_t phys, size_t size);

@@ -4,6 +4,7 @@
 #include "kernel/msr.h"
 #include "kernel/percpu.h"
 #include "lapic/lapic.h"
+#include "pmu/ds.h"
 #include "pmu/info.h"
 #include "pmu/lbr.h"
 #include "pmu/pmi.h"
@@ -227,6 +228,7 @@ void pmu_reset(void)
     if (info->pebs)
         wrmsr_safe(MSR_IA32_PEBS_ENABLE, 0);
     wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
+    ds_reset();
     lbr_reset();
     /* Only the bits that are set: those the processor has, whatever its model adds to its version.
      * After the counters are off, so that none comes back. */

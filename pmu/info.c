@@ -166,9 +166,15 @@ static void find_debug_store(void)
         why(info.no_bts, "no BTS: CPUID.1:EDX[21] = 0");
         return;
     }
+    if (!info.dtes64) {
+        why(info.no_pebs, "no 64-bit debug store for PEBS: CPUID.1:ECX[2] (DTES64) = 0");
+        why(info.no_bts, "no 64-bit debug store for BTS: CPUID.1:ECX[2] (DTES64) = 0");
+        return;
+    }
     info.pebs =
         info.misc_enable.answered && !(info.misc_enable.value & MISC_ENABLE_PEBS_UNAVAILABLE);
     info.bts = info.misc_enable.answered && !(info.misc_enable.value & MISC_ENABLE_BTS_UNAVAILABLE);
+    info.no_pebs[0] = info.no_bts[0] = '\0';
     if (!info.pebs)
         why(info.no_pebs, "no PEBS: IA32_MISC_ENABLE%s",
             info.misc_enable.answered ? "[12] = 1" : " raises #GP");

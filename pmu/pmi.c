@@ -5,6 +5,10 @@
  * the status, unmask the LVT entry that the local APIC masked on delivery (SDM vol. 3 "Local Vector
  * Table"), EOI. Clearing the status after the counters are re-armed would lose an overflow;
  * unmasking before it could take one twice.
+ *
+ * The debug store shares the interrupt. "Upon entering the ISR, branch trace messages and PEBS
+ * should be disabled to prevent race conditions during access to the DS save area ... restored to
+ * their original values when exiting" (SDM vol. 3 "Writing the DS Interrupt Service Routine").
  */
 #include "pmu/pmi.h"
 
@@ -13,6 +17,7 @@
 #include "kernel/printf.h"
 #include "kernel/trap.h"
 #include "lapic/lapic.h"
+#include "pmu/ds.h"
 #include "pmu/pmu.h"
 
 /* Of each processor its own. */
@@ -39,9 +44,44 @@ unsigned pmu_unexpected_count(void)
     return dispatch.unexpected;
 }
 
+/* What the debug store was doing when the interrupt came; both 0 when it is not in use. */
+struct ds_state {
+    uint64_t debugctl, pebs_enable;
+};
+
+static struct ds_state ds_stop(struct pmi *pmi)
+{
+    struct ds_state was = {0};
+    const struct ds_area *area = ds_area();
+    if (area == NULL)
+        return was;
+    if (area->bts.base != 0) {
+        was.debugctl = rdmsr(MSR_IA32_DEBUGCTL);
+        if (was.debugctl & DEBUGCTL_TR)
+            wrmsr(MSR_IA32_DEBUGCTL, was.debugctl & ~DEBUGCTL_TR);
+        pmi->bts_full = ds_buffer_full(&area->bts);
+    }
+    if (area->pebs.base != 0) {
+        was.pebs_enable = rdmsr(MSR_IA32_PEBS_ENABLE);
+        if (was.pebs_enable != 0)
+            wrmsr(MSR_IA32_PEBS_ENABLE, 0);
+        pmi->pebs_full = ds_buffer_full(&area->pebs);
+    }
+    return was;
+}
+
+static void ds_restart(const struct ds_state *was)
+{
+    if (was->pebs_enable != 0)
+        wrmsr(MSR_IA32_PEBS_ENABLE, was->pebs_enable);
+    if (was->debugctl & DEBUGCTL_TR)
+        wrmsr(MSR_IA32_DEBUGCTL, was->debugctl);
+}
+
 static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
 {
     struct pmi pmi = {.frame = frame, .lvt = lvt};
+    struct ds_state ds = ds_stop(&pmi);
     bool stop = dispatch.handler == NULL || dispatch.counters == PMI_STOP;
     uint64_t was = 0;
     if (pmu_info()->global_ctrl)
@@ -49,7 +89,8 @@ static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
     if (stop)
         was = pmu_stop();
     pmi.status = pmu_status();
-    if (dispatch.handler != NULL && pmi.status != 0) {
+    bool cause = pmi.status != 0 || pmi.bts_full || pmi.pebs_full;
+    if (dispatch.handler != NULL && cause) {
         dispatch.count++;
         /* The watchdog's priority class is higher: a handler that hangs must not hang the machine.
          * Not in an NMI, whose IST stack the next NMI would take over after the first IRET. */
@@ -66,6 +107,8 @@ static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
     lapic_pmi_unmask();
     if (stop && dispatch.handler != NULL)
         pmu_restart(was);
+    if (dispatch.handler != NULL)
+        ds_restart(&ds);
 }
 
 static void pmi_interrupt(struct trap_frame *frame)

@@ -134,6 +134,9 @@ struct pmi {
     uint64_t global_ctrl; /* IA32_PERF_GLOBAL_CTRL on entry, before the dispatcher stopped it; 0 in
                              version 1 */
     uint32_t lvt;         /* LVT perfmon on entry: the local APIC has set its mask bit */
+    /* The buffers of the debug store that have reached their threshold. The handler must drain
+     * them, or set their index back; BTS and PEBS are off meanwhile. */
+    bool bts_full, pebs_full;
 };
 typedef void (*pmi_handler)(const struct pmi *pmi);
 

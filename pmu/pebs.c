@@ -1,0 +1,184 @@
+/* Precise event based sampling on this processor. */
+#include "pmu/pebs.h"
+
+#include "kernel/cpuid.h"
+#include "kernel/msr.h"
+#include "kernel/panic.h"
+#include "kernel/printf.h"
+#include "lapic/lapic.h"
+#include "pmu/ds.h"
+#include "pmu/pmu.h"
+
+#define LATENCY_MIN    4
+#define LATENCY_MAX    0x10000
+#define LL_EN_SHIFT    32 /* IA32_PEBS_ENABLE.LL_EN_PMCn, up to version 4 */
+#define VERSION_NO_LL  5  /* from here on the event alone selects load latency */
+#define DATA_CFG       (PEBS_CFG_MEMORY | PEBS_CFG_GPRS)
+#define FIELDS_PER_ROW 4
+#define CELL           48
+
+/* The groups this processor's records have; of meaning in the adaptive format only. */
+static uint64_t data_cfg(void)
+{
+    uint64_t value;
+    if (wrmsr_safe(MSR_PEBS_DATA_CFG, DATA_CFG) && rdmsr_safe(MSR_PEBS_DATA_CFG, &value) &&
+        (value & DATA_CFG) == DATA_CFG)
+        return DATA_CFG;
+    return wrmsr_safe(MSR_PEBS_DATA_CFG, PEBS_CFG_GPRS) ? PEBS_CFG_GPRS : 0;
+}
+
+unsigned pebs_format(void)
+{
+    return (unsigned)((pmu_info()->perf_capabilities.value & PERF_CAP_PEBS_FMT) >>
+                      PERF_CAP_PEBS_FMT_SHIFT);
+}
+
+static bool adaptive(void)
+{
+    return pebs_format() == PEBS_FMT_ADAPTIVE;
+}
+
+unsigned pebs_record_size(void)
+{
+    return pebs_format_size(pebs_format(), adaptive() ? data_cfg() : 0);
+}
+
+const struct pebs_generation *pebs_generation(const char **why)
+{
+    static char text[PMU_REASON];
+    const struct pmu_info *info = pmu_info();
+    struct cpu_ident cpu;
+    cpu_identify(&cpu);
+    const struct pebs_generation *g = pebs_find_generation(cpu.family, cpu.model);
+    *why = NULL;
+    if (!info->pebs) {
+        *why = info->no_pebs;
+    } else if (pebs_format_size(pebs_format(), 0) == 0) {
+        ksnprintf(text, sizeof(text),
+                  "PEBS record format %u is not known: IA32_PERF_CAPABILITIES[11:8]",
+                  pebs_format());
+        *why = text;
+    } else if (g == NULL) {
+        ksnprintf(text, sizeof(text),
+                  "no precise event is known of family %u model 0x%x (CPUID.1:EAX)",
+                  (unsigned)cpu.family, (unsigned)cpu.model);
+        *why = text;
+    }
+    return *why == NULL ? g : NULL;
+}
+
+uint32_t pebs_counters(const struct pebs_event *event)
+{
+    uint32_t usable = 0;
+    for (unsigned n = 0; n < pmu_info()->n_general && n < DS_GENERAL; n++)
+        if ((event->counters >> n & 1) && wrmsr_safe(MSR_IA32_PEBS_ENABLE, PMU_MASK(n)))
+            usable |= 1U << n;
+    wrmsr_safe(MSR_IA32_PEBS_ENABLE, 0);
+    return usable;
+}
+
+const char *pebs_no_latency(void)
+{
+    const char *why;
+    const struct pebs_generation *g = pebs_generation(&why);
+    if (g == NULL)
+        return why;
+    if (pebs_format() == 0)
+        return "no load latency: PEBS record format 0 (IA32_PERF_CAPABILITIES[11:8] = 0)";
+    if (pebs_counters(&g->latency) == 0)
+        return "no load latency: no counter can be enabled for it in IA32_PEBS_ENABLE";
+    if (!wrmsr_safe(MSR_PEBS_LD_LAT_THRESHOLD, LATENCY_MIN - 1))
+        return "no load latency: MSR_PEBS_LD_LAT_THRESHOLD (3F6H) raises #GP";
+    if (adaptive() && !(data_cfg() & PEBS_CFG_MEMORY))
+        return "no load latency: MSR_PEBS_DATA_CFG[0] (memory group) cannot be set";
+    return NULL;
+}
+
+bool pebs_set_latency(unsigned cycles)
+{
+    return cycles >= LATENCY_MIN && cycles <= LATENCY_MAX &&
+           wrmsr_safe(MSR_PEBS_LD_LAT_THRESHOLD, cycles - 1);
+}
+
+bool pebs_enable(unsigned counter, const struct pebs_event *event, uint64_t period)
+{
+    const struct pebs_generation *g;
+    const char *why;
+    uint64_t enable = rdmsr(MSR_IA32_PEBS_ENABLE) | PMU_MASK(counter);
+    uint64_t select = event->code | PERFEVTSEL_USR | PERFEVTSEL_OS;
+    if (adaptive())
+        select |= PERFEVTSEL_ADAPTIVE;
+    g = pebs_generation(&why);
+    if (g != NULL && event == &g->latency && pmu_info()->version < VERSION_NO_LL)
+        enable |= PMU_MASK(counter) << LL_EN_SHIFT;
+    pmu_select(counter, select);
+    if (!pmu_write_overflow_in(counter, period))
+        return false;
+    ds_area()->reset[counter] = pmu_counter_max(counter) - period + 1;
+    return wrmsr_safe(MSR_IA32_PEBS_ENABLE, enable);
+}
+
+void pebs_disable(void)
+{
+    wrmsr_safe(MSR_IA32_PEBS_ENABLE, 0);
+}
+
+/* The processor moves the index behind the compiler's back. */
+static uint64_t used_bytes(void)
+{
+    const struct ds_buffer *b = &ds_area()->pebs;
+    return *(const volatile uint64_t *)&b->index - b->base;
+}
+
+unsigned pebs_count(void)
+{
+    return (unsigned)(used_bytes() / pebs_record_size());
+}
+
+bool pebs_read(unsigned n, struct pebs_record *out)
+{
+    unsigned size = pebs_record_size();
+    uint64_t at = (uint64_t)n * size;
+    if (at + size > used_bytes())
+        return false;
+    return pebs_decode(pebs_format(), (const void *)(ds_area()->pebs.base + at), size, out) == size;
+}
+
+static void dump_rip(const char *name, uint64_t address)
+{
+    uint64_t offset = 0;
+    const char *symbol = symbol_name(address, &offset);
+    kprintf("#     %s = 0x%016llx", name, (unsigned long long)address);
+    if (symbol != NULL)
+        kprintf("  %s+0x%llx", symbol, (unsigned long long)offset);
+    kprintf("\n");
+}
+
+static void dump_record(unsigned n, const struct pebs_record *r)
+{
+    unsigned column = 0;
+    kprintf("#   record %u\n", n);
+    dump_rip(pebs_field_name(PEBS_RIP), r->value[PEBS_RIP]);
+    if (pebs_has(r, PEBS_EVENTING_IP))
+        dump_rip(pebs_field_name(PEBS_EVENTING_IP), r->value[PEBS_EVENTING_IP]);
+    for (unsigned f = 0; f < PEBS_N_FIELDS; f++) {
+        if (!pebs_has(r, f) || f == PEBS_RIP || f == PEBS_EVENTING_IP)
+            continue;
+        const char *end = f == PEBS_R15 || ++column % FIELDS_PER_ROW == 0 ? "\n" : "";
+        kprintf("%s%s = 0x%016llx%s", column % FIELDS_PER_ROW == 1 ? "#     " : "  ",
+                pebs_field_name(f), (unsigned long long)r->value[f], end);
+    }
+    if (column % FIELDS_PER_ROW != 0)
+        kprintf("\n");
+}
+
+void pebs_dump(const char *title, unsigned first, unsigned n)
+{
+    struct pebs_record r;
+    lapic_watchdog_pause();
+    kprintf("# %s: %u PEBS records of %u bytes, format %u\n", title, pebs_count(),
+            pebs_record_size(), pebs_format());
+    for (unsigned i = first; i < first + n && pebs_read(i, &r); i++)
+        dump_record(i, &r);
+    lapic_watchdog_resume();
+}

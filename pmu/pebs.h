@@ -1,0 +1,135 @@
+/*
+ * Precise event based sampling: when a counter enabled for PEBS has overflowed, its next event
+ * writes a record of the processor's state to memory and reloads the counter. SDM vol. 3
+ * "Processor Event Based Sampling (PEBS)" and its enhancements by generation; "Load Latency
+ * Performance Monitoring Facility"; "PEBS Record Format". Wants a debug store with a PEBS buffer
+ * (pmu/ds.h).
+ */
+#ifndef PMULAB_PEBS_H
+#define PMULAB_PEBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Record formats: pure, also compiled for the host's unit tests ---- */
+
+/* The fields in the order in which formats 0 to 3 have them, one quadword each. */
+enum pebs_field {
+    PEBS_RFLAGS,
+    PEBS_RIP, /* of the next instruction */
+    PEBS_RAX,
+    PEBS_RBX,
+    PEBS_RCX,
+    PEBS_RDX,
+    PEBS_RSI,
+    PEBS_RDI,
+    PEBS_RBP,
+    PEBS_RSP,
+    PEBS_R8,
+    PEBS_R9,
+    PEBS_R10,
+    PEBS_R11,
+    PEBS_R12,
+    PEBS_R13,
+    PEBS_R14,
+    PEBS_R15,
+    PEBS_STATUS, /* IA32_PERF_GLOBAL_STATUS; from format 3 on the counters this record is for */
+    PEBS_DATA_ADDRESS,
+    PEBS_DATA_SOURCE,
+    PEBS_LATENCY,     /* core cycles */
+    PEBS_EVENTING_IP, /* of the instruction that made the event */
+    PEBS_TX,
+    PEBS_TSC,
+    PEBS_N_FIELDS,
+};
+
+struct pebs_record {
+    uint64_t value[PEBS_N_FIELDS];
+    uint32_t present; /* bit n: field n is in the record */
+};
+
+#define PEBS_FMT_ADAPTIVE 4 /* the records say themselves what is in them */
+
+/* MSR_PEBS_DATA_CFG: the groups of an adaptive record behind its basic group. */
+#define PEBS_CFG_MEMORY (1 << 0)
+#define PEBS_CFG_GPRS   (1 << 1)
+#define PEBS_CFG_XMMS   (1 << 2)
+#define PEBS_CFG_LBRS   (1 << 3)
+
+static inline bool pebs_has(const struct pebs_record *r, enum pebs_field f)
+{
+    return r->present >> f & 1;
+}
+
+/* The field as the manual names it: "R/EFLAGS", "Data Linear Address". */
+const char *pebs_field_name(enum pebs_field f);
+
+/* Bytes of a record of IA32_PERF_CAPABILITIES.PEBS_FMT = format; data_cfg (MEMORY and GPRS at most)
+ * is of meaning in the adaptive format only. 0: the format is not known. */
+unsigned pebs_format_size(unsigned format, uint64_t data_cfg);
+
+/* Reads one record of at most limit bytes. Returns how long it is, 0 when it does not fit into
+ * limit, or says of itself what cannot be. */
+unsigned pebs_decode(unsigned format, const void *raw, size_t limit, struct pebs_record *out);
+
+/* ---- Which events are precise, and on which counters ---- */
+
+struct pebs_event {
+    const char *name;
+    uint16_t code;     /* umask << 8 | event */
+    uint32_t counters; /* general counters on which it is precise */
+};
+
+/* The precise events that the experiments use, of a family 6 processor: loads retired (all
+ * instructions retired, where there is no such event), and load latency (counters 0: none). NULL
+ * when the model is not in the table. */
+struct pebs_generation {
+    const char *name;
+    struct pebs_event loads, latency;
+};
+const struct pebs_generation *pebs_find_generation(unsigned family, unsigned model);
+
+/* Where a load was served, by PEBS_DATA_SOURCE. */
+enum pebs_level { PEBS_L1, PEBS_L2, PEBS_LLC, PEBS_MEMORY, PEBS_OTHER };
+enum pebs_level pebs_level_of(uint64_t data_source);
+const char *pebs_level_name(enum pebs_level level);
+
+/* ---- This processor ---- */
+
+/* What pmu_info() has found out about PEBS; NULL when there is none or the driver knows no precise
+ * event of this model. *why then names the bit or the model. */
+const struct pebs_generation *pebs_generation(const char **why);
+unsigned pebs_format(void);
+/* Bytes of the records that pebs_enable() makes. */
+unsigned pebs_record_size(void);
+
+/* General counters that can sample this event: those of the table that the processor also lets be
+ * enabled in IA32_PEBS_ENABLE. PEBS must be off. */
+uint32_t pebs_counters(const struct pebs_event *event);
+/* Why load latency cannot be sampled, naming the bit; NULL when it can. PEBS must be off. */
+const char *pebs_no_latency(void);
+
+/*
+ * Enables PEBS on a general counter: programs its select register for the event in all rings
+ * without INT (the interrupt comes from the buffer's threshold), writes the counter and the reset
+ * value of the debug store so that it overflows after period events, and sets its bits of
+ * IA32_PEBS_ENABLE. The record is written by an event after the overflow. The counter runs when its
+ * window opens. False when the processor refuses a register.
+ */
+bool pebs_enable(unsigned counter, const struct pebs_event *event, uint64_t period);
+/* All counters off. */
+void pebs_disable(void);
+
+/* Loads as slow as this many core cycles or slower are sampled; 4 at least (the manual's register
+ * holds one less: "latencies greater than this value are counted"). */
+bool pebs_set_latency(unsigned cycles);
+
+/* Records between the buffer's base and its index; and one of them. */
+unsigned pebs_count(void);
+bool pebs_read(unsigned n, struct pebs_record *out);
+
+/* Prints the records from first on, at most n, with all their fields, as '#' lines. */
+void pebs_dump(const char *title, unsigned first, unsigned n);
+
+#endif
