@@ -1,7 +1,9 @@
 /* The runner. */
 #include "experiments/runner.h"
 
+#include "experiments/menu.h"
 #include "experiments/registry.h"
+#include "experiments/summary.h"
 #include "experiments/tap.h"
 #include "experiments/trace.h"
 #include "kernel/arch.h"
@@ -188,6 +190,18 @@ static void run_one(const struct experiment *e, const struct cmdline *cl)
         trace_print();
 }
 
+void runner_run(const struct cmdline *cl)
+{
+    struct summary_result result;
+    for (size_t i = 0; experiments[i] != NULL; i++) {
+        if (!selected(experiments[i], cl))
+            continue;
+        run_one(experiments[i], cl);
+        tap_result(&result);
+        summary_add(&result);
+    }
+}
+
 uint8_t experiments_run(const struct cmdline *cl)
 {
     unsigned checks = 0;
@@ -200,12 +214,12 @@ uint8_t experiments_run(const struct cmdline *cl)
         list_experiments(cl);
         return DEBUG_EXIT_OK;
     }
-    for (size_t i = 0; experiments[i] != NULL; i++)
-        if (selected(experiments[i], cl))
-            checks += tap_count_checks(experiments[i]);
-    tap_plan(checks);
-    for (size_t i = 0; experiments[i] != NULL; i++)
-        if (selected(experiments[i], cl))
-            run_one(experiments[i], cl);
+    if (!cl->menu || !menu_run(cl)) {
+        for (size_t i = 0; experiments[i] != NULL; i++)
+            if (selected(experiments[i], cl))
+                checks += tap_count_checks(experiments[i]);
+        tap_plan(checks);
+        runner_run(cl);
+    }
     return tap_failures() == 0 ? DEBUG_EXIT_OK : DEBUG_EXIT_NOT_OK;
 }

@@ -14,4 +14,7 @@ struct cmdline;
  */
 uint8_t experiments_run(const struct cmdline *cl);
 
+/* For the menu: runs what this selects, one after the other, and prints their checks. */
+void runner_run(const struct cmdline *cl);
+
 #endif

@@ -2,6 +2,7 @@
 #include "experiments/tap.h"
 
 #include "experiments/experiment.h"
+#include "experiments/summary.h"
 #include "kernel/printf.h"
 #include "lapic/lapic.h"
 
@@ -16,8 +17,9 @@ static struct {
     unsigned number; /* of the last check reported, over all experiments */
     unsigned failures;
     const struct experiment *current;
-    unsigned next; /* check of the current experiment */
-    bool too_many; /* it made more checks than it lists */
+    unsigned next;                                   /* check of the current experiment */
+    unsigned failures_before, skipped, first_failed; /* of the current experiment */
+    bool too_many;                                   /* it made more checks than it lists */
     struct {
         const char *key;
         char text[TEXT_SIZE];
@@ -33,6 +35,20 @@ void tap_begin(void)
 void tap_plan(unsigned checks)
 {
     kprintf("1..%u\n", checks);
+}
+
+void tap_plan_at_end(void)
+{
+    if (tap.number > 0)
+        tap_plan(tap.number);
+    else
+        kprintf("1..0 # SKIP nothing was run\n");
+}
+
+void tap_result(struct summary_result *result)
+{
+    *result = (struct summary_result){tap.current, tap.next, tap.failures - tap.failures_before,
+                                      tap.skipped, tap.first_failed};
 }
 
 void tap_bail_out(const char *format, ...)
@@ -62,6 +78,8 @@ void tap_start(const struct experiment *e)
 {
     tap.current = e;
     tap.next = 0;
+    tap.failures_before = tap.failures;
+    tap.skipped = tap.first_failed = 0;
     tap.too_many = false;
     tap.n_values = 0;
     kprintf("# ex%s %s\n", e->id, e->title);
@@ -91,6 +109,10 @@ static void report(bool ok, const char *skip)
     tap.number++;
     if (!ok)
         tap.failures++;
+    if (!ok && tap.first_failed == 0)
+        tap.first_failed = tap.next;
+    if (skip != NULL)
+        tap.skipped++;
     kprintf("%sok %u - ex%s %s", ok ? "" : "not ", tap.number, tap.current->id, description);
     if (skip != NULL)
         kprintf(" # SKIP %s", skip);

@@ -14,6 +14,9 @@ void tap_plan(unsigned checks);
 /* "Bail out!" with one reason; several may follow each other. */
 void tap_bail_out(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The plan behind the last check, for a stream whose length nobody knew before. */
+void tap_plan_at_end(void);
+
 unsigned tap_count_checks(const struct experiment *e);
 void tap_start(const struct experiment *e);
 /* Every check of the current experiment becomes a SKIP. */
@@ -23,5 +26,8 @@ void tap_skip_all(const char *reason);
 void tap_end(const char *why);
 /* Checks that were not ok so far. */
 unsigned tap_failures(void);
+/* How the current experiment went so far, or the last one. */
+struct summary_result;
+void tap_result(struct summary_result *result);
 
 #endif

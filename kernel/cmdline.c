@@ -5,13 +5,15 @@
 #include "kernel/printf.h"
 #include "kernel/string.h"
 
-#define DEFAULT_PORT        0x3f8
-#define DEFAULT_BAUD        115200
-#define DEFAULT_WATCHDOG_MS 5000
-#define WATCHDOG_MIN        10
-#define WATCHDOG_MAX        60000
-#define UART_CLOCK          115200
-#define UART_REGISTERS      8
+#define DEFAULT_PORT         0x3f8
+#define DEFAULT_BAUD         115200
+#define DEFAULT_WATCHDOG_MS  5000
+#define DEFAULT_MENU_SECONDS 10
+#define MENU_SECONDS_MAX     3600
+#define WATCHDOG_MIN         10
+#define WATCHDOG_MAX         60000
+#define UART_CLOCK           115200
+#define UART_REGISTERS       8
 
 /* A piece of the command line; not ended by NUL. */
 struct piece {
@@ -120,6 +122,16 @@ static bool read_list(struct cmdline *cl, struct piece value)
     return true;
 }
 
+static bool read_menu(struct cmdline *cl, struct piece value)
+{
+    uint32_t seconds = DEFAULT_MENU_SECONDS;
+    if (value.text && (!read_u32(value, &seconds) || seconds > MENU_SECONDS_MAX))
+        return false;
+    cl->menu = true;
+    cl->menu_seconds = seconds;
+    return true;
+}
+
 static bool read_selftest(struct cmdline *cl, struct piece value)
 {
     (void)value;
@@ -200,26 +212,31 @@ static bool read_watchdog(struct cmdline *cl, struct piece value)
     return true;
 }
 
+enum takes { NO_VALUE, MAY_HAVE_VALUE, NEEDS_VALUE };
+
 static const struct {
     const char *name;
-    bool takes_value;
+    enum takes value;
     bool (*read)(struct cmdline *cl, struct piece value);
     const char *right;
 } words[] = {
-    {"run", true, read_run,
+    {"run", NEEDS_VALUE, read_run,
      "run takes up to 32 of N-M, N-* or all, with commas between (run=15-3,14-*)"},
-    {"list", false, read_list, "list stands alone"},
-    {"pmi", true, read_pmi, "pmi takes fixed or nmi"},
-    {"apic", true, read_apic, "apic takes x2apic or xapic"},
-    {"trace", true, read_trace, "trace takes msr"},
-    {"console", true, read_console, "console takes serial, vga or both (console=serial,vga)"},
-    {"serial", true, read_serial,
+    {"list", NO_VALUE, read_list, "list stands alone"},
+    {"menu", MAY_HAVE_VALUE, read_menu,
+     "menu stands alone or takes the seconds it waits, up to 3600 (menu=10; 0: for ever)"},
+    {"pmi", NEEDS_VALUE, read_pmi, "pmi takes fixed or nmi"},
+    {"apic", NEEDS_VALUE, read_apic, "apic takes x2apic or xapic"},
+    {"trace", NEEDS_VALUE, read_trace, "trace takes msr"},
+    {"console", NEEDS_VALUE, read_console,
+     "console takes serial, vga or both (console=serial,vga)"},
+    {"serial", NEEDS_VALUE, read_serial,
      "serial takes port,baud with a divisor of 115200 (serial=0x3f8,115200)"},
-    {"watchdog", true, read_watchdog, "watchdog takes 10 to 60000 milliseconds"},
-    {"selftest", false, read_selftest, "selftest stands alone"},
+    {"watchdog", NEEDS_VALUE, read_watchdog, "watchdog takes 10 to 60000 milliseconds"},
+    {"selftest", NO_VALUE, read_selftest, "selftest stands alone"},
 };
 #define N_WORDS     (sizeof(words) / sizeof(words[0]))
-#define KNOWN_WORDS "known are run= list pmi= apic= trace= console= serial= watchdog= selftest"
+#define KNOWN_WORDS "known are run= list menu pmi= apic= trace= console= serial= watchdog= selftest"
 
 static void wrong(struct cmdline *cl, struct piece word, const char *right)
 {
@@ -238,7 +255,7 @@ static void read_word(struct cmdline *cl, struct piece word)
     for (size_t i = 0; i < N_WORDS; i++) {
         if (!is(name, words[i].name))
             continue;
-        if (words[i].takes_value != (value.text != NULL) || !words[i].read(cl, value))
+        if (words[i].value == (value.text ? NO_VALUE : NEEDS_VALUE) || !words[i].read(cl, value))
             wrong(cl, word, words[i].right);
         return;
     }

@@ -18,6 +18,8 @@ struct cmdline {
     char select[CMDLINE_MAX_SELECT][16]; /* run=: "15-3", "14-*"; empty list means all */
     unsigned n_select;
     bool list;                        /* list: print the experiments and run nothing */
+    bool menu;                        /* menu, menu=SECONDS: the kernel's own menu */
+    uint32_t menu_seconds;            /* how long it waits for the first key; 0: for ever */
     bool trace_msr;                   /* trace=msr */
     enum pmi_mode pmi;                /* pmi=fixed|nmi */
     enum apic_choice apic;            /* apic=x2apic|xapic; AUTO when not said */

@@ -30,6 +30,10 @@ void console_release(void);
 
 /* A 16550 UART at an I/O port, 8N1. NULL when nothing answers there. baud: a divisor of 115200. */
 struct console_sink *serial_init(uint16_t port, uint32_t baud);
+/* To that port alone; nothing happens when there is none. */
+void serial_putc(char byte);
+/* A byte that came in there, or -1 when there is none. */
+int serial_getc(void);
 
 /* The VGA text screen, 80 x 25 at B8000H, cleared. Only where the boot information shows no other.
  */

@@ -1,10 +1,14 @@
 /* The order in which things start. Nothing else in the kernel knows it. */
 #include "boot/bootinfo.h"
 #include "boot/multiboot2.h"
+#include "experiments/menu.h"
 #include "experiments/runner.h"
+#include "experiments/summary.h"
 #include "kernel/arch.h"
 #include "kernel/cmdline.h"
 #include "kernel/console.h"
+#include "kernel/history.h"
+#include "kernel/input.h"
 #include "kernel/paging.h"
 #include "kernel/panic.h"
 #include "kernel/pic.h"
@@ -90,6 +94,7 @@ _Noreturn void kmain(const void *info)
 
     if (early)
         console_add(early);
+    console_add(history_init());
     bootinfo_parse(&bootinfo, info, bootinfo_limit((uint64_t)info));
     cmdline_parse(&cmdline, bootinfo.cmdline);
     uint16_t missing_port = start_console(early);
@@ -106,8 +111,12 @@ _Noreturn void kmain(const void *info)
         lapic_missing = NULL;
     pmu_init();
     smp_init(&bootinfo, start_cpu);
+    input_init();
 
     uint8_t code = experiments_run(&cmdline);
     print_notes(missing_port, lapic_missing);
-    machine_exit(code);
+    summary_print(&bootinfo);
+    debug_exit(code);
+    kprintf("# The machine may be switched off. Page up and down show what was printed.\n");
+    menu_review();
 }

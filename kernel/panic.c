@@ -13,10 +13,15 @@
 /* How often panic was entered: a panic in the report of a panic must end, not repeat. */
 static unsigned panics;
 
-_Noreturn void machine_exit(uint8_t code)
+void debug_exit(uint8_t code)
 {
     irq_disable();
     outb(DEBUG_EXIT_PORT, code);
+}
+
+_Noreturn void machine_exit(uint8_t code)
+{
+    debug_exit(code);
     /* Still here: a machine without that device. */
     kprintf("# The machine may be switched off.\n");
     for (;;)

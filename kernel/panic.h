@@ -20,6 +20,9 @@ const char *symbol_name(uint64_t address, uint64_t *offset);
  * chain. */
 void trap_frame_print(const struct trap_frame *frame);
 
+/* Ends a run in an emulator; a machine without the debug-exit port goes on. */
+void debug_exit(uint8_t code);
+
 /* Writes code to the debug-exit port, then says that the machine may be switched off, and halts. */
 _Noreturn void machine_exit(uint8_t code);
 

@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "kernel/string.h"
+
 #define TAB 8
 
 /* The console's text is UTF-8; the VGA's font is CP437. What it lacks gets its nearest kin. */
@@ -19,6 +21,10 @@ static const struct {
 static struct screen screen;
 static uint8_t cells[SCREEN_MAX_ROWS][SCREEN_MAX_COLUMNS];
 static unsigned column, row;
+static struct {
+    uint8_t cells[SCREEN_MAX_ROWS][SCREEN_MAX_COLUMNS];
+    unsigned column, row;
+} saved;
 static uint32_t code_point; /* of a UTF-8 sequence that is not complete */
 static unsigned missing;    /* bytes that it still lacks */
 
@@ -113,4 +119,38 @@ void screen_init(const struct screen *with)
             screen.draw(x, y, ' '); /* whatever the firmware left there */
         }
     }
+}
+
+unsigned screen_columns(void)
+{
+    return screen.columns;
+}
+
+unsigned screen_rows(void)
+{
+    return screen.rows;
+}
+
+void screen_save(void)
+{
+    memcpy(saved.cells, cells, sizeof(cells));
+    saved.column = column;
+    saved.row = row;
+}
+
+void screen_restore(void)
+{
+    for (unsigned y = 0; y < screen.rows; y++)
+        for (unsigned x = 0; x < screen.columns; x++)
+            set_cell(x, y, saved.cells[y][x]);
+    column = saved.column;
+    row = saved.row;
+}
+
+void screen_clear(void)
+{
+    for (unsigned y = 0; y < screen.rows; y++)
+        for (unsigned x = 0; x < screen.columns; x++)
+            set_cell(x, y, ' ');
+    column = row = missing = 0;
 }

@@ -23,4 +23,15 @@ void screen_init(const struct screen *screen);
 /* One byte of UTF-8 text, for a console sink. */
 void screen_putc(char byte);
 
+/* 0 when there is no screen. */
+unsigned screen_columns(void);
+unsigned screen_rows(void);
+
+/* For who wants to show something else for a while: keeps what is on the screen, and brings it
+ * back. No nesting. */
+void screen_save(void);
+void screen_restore(void);
+/* An empty screen, written from its first line on. */
+void screen_clear(void);
+
 #endif

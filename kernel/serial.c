@@ -8,12 +8,22 @@
 #include "kernel/console.h"
 #include "kernel/io.h"
 
-enum { UART_THR = 0, UART_DLL = 0, UART_IER = 1, UART_DLM = 1, UART_FCR = 2, UART_LCR = 3 };
+enum {
+    UART_THR = 0,
+    UART_RBR = 0,
+    UART_DLL = 0,
+    UART_IER = 1,
+    UART_DLM = 1,
+    UART_FCR = 2,
+    UART_LCR = 3
+};
 enum { UART_MCR = 4, UART_LSR = 5, UART_SCR = 7 };
 #define LCR_8N1              0x03
 #define LCR_DLAB             0x80
 #define FCR_ENABLE_AND_CLEAR 0x07
 #define MCR_DTR_RTS          0x03
+#define LSR_DR               0x01
+#define LSR_ERRORS           0x1e /* overrun, parity, framing, break */
 #define LSR_THRE             0x20
 #define UART_CLOCK           115200 /* the baud rate of divisor 1 */
 
@@ -22,7 +32,7 @@ enum { UART_MCR = 4, UART_LSR = 5, UART_SCR = 7 };
 #define WAIT_READS 200000
 
 static uint16_t base;
-static bool gone; /* a byte once never got out: the port is not asked again */
+static bool gone = true; /* not there, or a byte once never got out: not asked again */
 
 static bool scratch_holds(uint8_t value)
 {
@@ -44,11 +54,23 @@ static void send(uint8_t byte)
     gone = true;
 }
 
-static void serial_putc(char byte)
+void serial_putc(char byte)
 {
     if (byte == '\n')
         send('\r');
     send((uint8_t)byte);
+}
+
+/* A line that nobody drives gives errors, not characters. */
+int serial_getc(void)
+{
+    if (gone)
+        return -1;
+    uint8_t status = inb(base + UART_LSR);
+    if (!(status & LSR_DR))
+        return -1;
+    uint8_t byte = inb(base + UART_RBR);
+    return status & LSR_ERRORS ? -1 : byte;
 }
 
 static struct console_sink sink = {.name = "serial", .putc = serial_putc};

@@ -23,6 +23,8 @@ equal([p.text for p in tap.failures], ["ex15-3 the LVT entry is masked"], "the f
 equal([p.skip for p in tap.skips], ["no PEBS: IA32_MISC_ENABLE[12] = 1"], "the skip's reason is found")
 equal(tap.points[0].yaml, {"pmis": "1", "status": "0x1"}, "the YAML block is read")
 equal(tap.experiments(), ["15-3", "15-5"], "the experiments are told apart")
+late = GOOD.replace("1..3\n", "") + "1..3\n# the end\n"
+equal(parse(late).errors, [], "the plan may stand at the end")
 ok(not parse("TAP version 14\nBail out! pmi=maybe: pmi takes fixed or nmi\n").errors, "Bail out! is good")
 
 BAD = {
@@ -32,6 +34,7 @@ BAD = {
     "no plan": GOOD.replace("1..3\n", ""),
     "a plan of more": GOOD.replace("1..3", "1..4"),
     "a plan of less": GOOD.replace("1..3", "1..2"),
+    "a plan in the middle": GOOD.replace("1..3\n", "").replace("ok 3", "1..3\nok 3"),
     "two plans": GOOD.replace("1..3\n", "1..3\n1..3\n"),
     "a wrong number": GOOD.replace("not ok 2", "not ok 7"),
     "no number": GOOD.replace("not ok 2", "not ok"),

@@ -70,6 +70,7 @@ def parse(text):
         tap.errors.append("the last line has no newline")
     yaml_of = None  # the point whose YAML block is open
     last_point_line = None
+    at_end = False  # the plan came behind the test points: only comments may follow
     for number, line in enumerate(lines, 1):
 
         def wrong(what, number=number, line=line):
@@ -101,8 +102,7 @@ def parse(text):
         elif match := PLAN.match(line):
             if tap.plan is not None:
                 wrong("a second plan")
-            elif tap.points:
-                wrong("a plan behind the first test point")
+            at_end = bool(tap.points)
             tap.plan = int(match[1])
             if tap.plan == 0 and not match[2]:
                 wrong("a plan of nothing without a reason")
@@ -110,6 +110,8 @@ def parse(text):
             tap.bail_out = ((tap.bail_out or "") + "\n" + line.removeprefix("Bail out!")).strip()
         elif match := POINT.match(line):
             last_point_line = number
+            if at_end:
+                wrong("a plan between test points")
             point = Point(match[1] == "ok", int(match[2] or 0), match[3] or "")
             tap.points.append(point)
             if point.number != len(tap.points):

@@ -52,6 +52,25 @@ static void defaults(void **state)
     }
 }
 
+static void menu_word(void **state)
+{
+    (void)state;
+    assert_good("");
+    assert_false(cl.menu);
+    assert_good("menu");
+    assert_true(cl.menu);
+    assert_in_range(cl.menu_seconds, 1, 60);
+    assert_good("menu=0");
+    assert_true(cl.menu);
+    assert_int_equal(cl.menu_seconds, 0);
+    assert_good("run=15-1 menu=3600");
+    assert_int_equal(cl.menu_seconds, 3600);
+    assert_error("menu=", "menu=", "seconds");
+    assert_error("menu=soon", "menu=soon", "seconds");
+    assert_error("menu=3601", "menu=3601", "3600");
+    assert_false(cl.menu);
+}
+
 static void every_word(void **state)
 {
     (void)state;
@@ -263,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
+        cmocka_unit_test(menu_word),
         cmocka_unit_test(every_word),
         cmocka_unit_test(all_selects_all),
         cmocka_unit_test(selection),
