@@ -12,6 +12,7 @@
 #include "kernel/cpuid.h"
 #include "kernel/crc32.h"
 #include "kernel/printf.h"
+#include "kernel/smp.h"
 #include "kernel/string.h"
 #include "kernel/time.h"
 #include "lapic/lapic.h"
@@ -75,10 +76,11 @@ static void print_machine(const struct bootinfo *boot)
     const char *apic = !lapic_present() ? "no local APIC" : lapic_is_x2apic() ? "x2APIC" : "xAPIC";
     cpu_identify(&cpu);
     line("%s", cpu.brand[0] != '\0' ? cpu.brand : "(a processor without a brand string)");
-    line("%s family %u model 0x%x stepping %u, %s%s, %s", cpu.vendor, (unsigned)cpu.family,
-         (unsigned)cpu.model, (unsigned)cpu.stepping, boot->efi ? "UEFI" : "BIOS",
-         guest ? ", a virtual machine" : "", apic);
-    line("TSC %llu kHz from %s", (unsigned long long)(tsc_hz() / 1000), tsc_hz_source());
+    line("%s family %u model 0x%x stepping %u, %u running, %s", cpu.vendor, (unsigned)cpu.family,
+         (unsigned)cpu.model, (unsigned)cpu.stepping, smp_count(), apic);
+    line("%s%s, TSC %llu kHz from %s", boot->efi ? "UEFI" : "BIOS",
+         guest ? ", a virtual machine" : "", (unsigned long long)(tsc_hz() / 1000),
+         tsc_hz_source());
     if (info->present)
         line("perfmon v%u: %u x %u-bit general, %u x %u-bit fixed", info->version, info->n_general,
              info->general_width, info->n_fixed, info->fixed_width);
