@@ -23,6 +23,12 @@
 #define LSR_THR_EMPTY 0x20
 #define COM1_WAIT 100000
 
+#define BOOT_CODE32 0x18
+#define GATE_INTERRUPT 0x8e00 /* present, DPL 0; 32 bits, or 64 in IA-32e mode */
+#define GATE64_SIZE 16
+#define BOOT_IDT_SIZE ((VEC_GP + 1) * ENTRY_SIZE)
+#define BOOT_IDT64_SIZE ((VEC_NMI + 1) * GATE64_SIZE)
+
     .text
     .code32
     .globl _start
@@ -30,6 +36,28 @@ _start:
     cli
     cld
     movl $(cpu_stacks + STACK_MAIN_TOP), %esp
+    movl %eax, %ebp
+    /* Descriptor tables of our own, because the loader's may be gone. The IDTs are for what can happen this
+     * early: an NMI, which is ignored, and a refused access to IA32_EFER, without which there is no long
+     * mode. trap_init() brings the next. */
+    lgdt boot_gdtr
+    ljmp $BOOT_CODE32, $4f
+4:  movl $SEG_KERNEL_DATA, %eax
+    movl %eax, %ss
+    movl $(BOOT_CODE32 << 16), %edx
+    movl $early_nmi, %eax
+    movl $(boot_idt + VEC_NMI * ENTRY_SIZE), %edi
+    call set_gate
+    movl $early_gp, %eax
+    movl $(boot_idt + VEC_GP * ENTRY_SIZE), %edi
+    call set_gate
+    lidt boot_idtr
+    movl $(SEG_KERNEL_CODE << 16), %edx
+    movl $early_nmi64, %eax
+    movl $(boot_idt64 + VEC_NMI * GATE64_SIZE), %edi
+    call set_gate
+    movl %ebp, %eax
+
     movl $no_multiboot2, %esi
     cmpl $MB2_BOOTLOADER_MAGIC, %eax
     jne refuse
@@ -85,10 +113,25 @@ _start:
     wrmsr
     movl $(CR0_PG | CR0_NE | CR0_ET | CR0_MP | CR0_PE), %eax
     movl %eax, %cr0
-    lgdt boot_gdtr
     ljmp $SEG_KERNEL_CODE, $start64
 
-/* Prints the sentence at ESI on the VGA text screen and on COM1, and halts. COM1 gets a bounded wait for
+/* An interrupt gate at EDI for the entry at EAX; the selector is in EDX[31:16]. In the 64-bit form the second
+ * half, 0 here, holds the upper half of the address (SDM vol. 3 "IDT Descriptors", "64-Bit Mode IDT"). */
+set_gate:
+    movw %ax, %dx
+    movl %edx, (%edi)
+    movw $GATE_INTERRUPT, %ax
+    movl %eax, 4(%edi)
+    ret
+
+early_nmi:
+    iret
+
+early_gp:
+    movl $efer_refused, %esi
+    jmp refuse
+
+/* Prints the sentence at ESI on the VGA text screen and on COM1, and ends. COM1 gets a bounded wait for
  * each byte: a port that is not there must not hang what the screen still has to show. */
 refuse:
     movl $VGA_TEXT, %edi
@@ -111,9 +154,11 @@ refuse:
 3:  lodsb
     testb %al, %al
     jz 6f
+    cmpb $' ', %al
+    jb 7f /* the line end is for the serial port */
     movb $VGA_ATTRIBUTE, %ah
     stosw
-    movb %al, %bl
+7:  movb %al, %bl
     movw $(COM1 + UART_LSR), %dx
     movl $COM1_WAIT, %ecx
 4:  inb %dx, %al
@@ -123,11 +168,18 @@ refuse:
     movb %bl, %al
     outb %al, %dx
     jmp 3b
-6:  hlt
-    jmp 6b
+6:  movw $DEBUG_EXIT_PORT, %dx
+    movb $DEBUG_EXIT_NOT_OK, %al
+    outb %al, %dx
+8:  hlt
+    jmp 8b
 
     .code64
+early_nmi64:
+    iretq
+
 start64:
+    lidt boot_idtr64
     movl $SEG_KERNEL_DATA, %eax
     movl %eax, %ds
     movl %eax, %es
@@ -148,16 +200,27 @@ no_multiboot2:
 no_long_mode:
     .asciz "PMU Lab needs a 64-bit processor: CPUID 80000001H:EDX[29] shows no long mode here.\r\n"
 
+efer_refused:
+    .ascii "TAP version 14\r\n"
+    .asciz "Bail out! RDMSR or WRMSR of IA32_EFER (0xc0000080) raises #GP: there is no long mode without it.\r\n"
+
     .balign 8
 boot_gdt:
     .quad 0
     .quad DESCRIPTOR_KERNEL_CODE
     .quad DESCRIPTOR_KERNEL_DATA
+    .quad DESCRIPTOR_CODE32
 boot_gdt_end:
     .globl boot_gdtr
 boot_gdtr:
     .short boot_gdt_end - boot_gdt - 1
     .long boot_gdt
+boot_idtr:
+    .short BOOT_IDT_SIZE - 1
+    .long boot_idt
+boot_idtr64:
+    .short BOOT_IDT64_SIZE - 1
+    .quad boot_idt64
 
     /* The page tables stay the kernel's own; kernel/paging.c refines them. */
     .section .bss
@@ -169,5 +232,11 @@ boot_pdpt:
     .skip PAGE_SIZE
 boot_pd:
     .skip IDENTITY_GIB * PAGE_SIZE
+
+boot_idt:
+    .skip BOOT_IDT_SIZE
+    .balign 8
+boot_idt64:
+    .skip BOOT_IDT64_SIZE
 
     .section .note.GNU-stack, "", @progbits

@@ -49,8 +49,9 @@ static const char *no_lapic(void)
 {
     if (!lapic_present())
         return lapic_why_absent();
-    return lapic_has_timer() ? NULL
-                             : "the local APIC timer does not count (current count register)";
+    return lapic_has_timer()
+               ? NULL
+               : "the local APIC timer does not count or cannot be unmasked (current count, LVT)";
 }
 
 static const char *no_pmi(void)

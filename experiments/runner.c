@@ -186,6 +186,7 @@ static void run_one(const struct experiment *e, const struct cmdline *cl)
     restore_initial_state();
     restore_others(e);
     tap_end(returned ? NULL : why);
+    pmu_report_unexpected();
     if (cl->trace_msr)
         trace_print();
 }

@@ -4,6 +4,7 @@
 #include "experiments/experiment.h"
 #include "experiments/summary.h"
 #include "kernel/printf.h"
+#include "kernel/trap.h"
 #include "lapic/lapic.h"
 
 #include <stdarg.h>
@@ -104,6 +105,8 @@ static void report(bool ok, const char *skip)
         tap.too_many = true; /* reported when the experiment ends: the plan has no number for it */
         return;
     }
+    /* A PMI whose handler prints must not come between a test point and its values. */
+    uint64_t rflags = irq_save();
     lapic_watchdog_pause();
     tap.next++;
     tap.number++;
@@ -119,6 +122,7 @@ static void report(bool ok, const char *skip)
     kprintf("\n");
     print_values();
     lapic_watchdog_resume();
+    irq_restore(rflags);
 }
 
 void check(bool ok)

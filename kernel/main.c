@@ -13,6 +13,7 @@
 #include "kernel/panic.h"
 #include "kernel/pic.h"
 #include "kernel/printf.h"
+#include "kernel/refused.h"
 #include "kernel/smp.h"
 #include "kernel/time.h"
 #include "kernel/trap.h"
@@ -70,6 +71,9 @@ static void print_notes(uint16_t missing_port, const char *lapic_missing)
         kprintf("# no serial port answers at 0x%x\n", missing_port);
     if (lapic_missing)
         kprintf("# local APIC: %s\n", lapic_missing);
+    if (trap_stray_nmis())
+        kprintf("# %u unexpected NMIs while the kernel started\n", trap_stray_nmis());
+    refused_print();
 }
 
 static size_t bootinfo_limit(uint64_t info)
@@ -89,6 +93,7 @@ static void start_cpu(unsigned index)
 /* Entered from boot/start.S with the address of the Multiboot2 boot information. */
 _Noreturn void kmain(const void *info)
 {
+    trap_init();
     struct console_sink *early = serial_init(COM1, COM1_BAUD);
     const char *lapic_missing = NULL;
 
@@ -98,7 +103,6 @@ _Noreturn void kmain(const void *info)
     bootinfo_parse(&bootinfo, info, bootinfo_limit((uint64_t)info));
     cmdline_parse(&cmdline, bootinfo.cmdline);
     uint16_t missing_port = start_console(early);
-    trap_init();
     paging_init();
     user_init();
     struct console_sink *pixels =

@@ -203,7 +203,10 @@ static uint64_t nx_if_present(void)
 {
     if (!(cpuid(0x80000001, 0).edx & CPUID_80000001_EDX_NX))
         return 0;
-    wrmsr(MSR_IA32_EFER, rdmsr(MSR_IA32_EFER) | EFER_NXE);
+    /* With the bit off it is reserved in every entry: then no page gets it. */
+    uint64_t efer;
+    if (!rdmsr_safe(MSR_IA32_EFER, &efer) || !wrmsr_safe(MSR_IA32_EFER, efer | EFER_NXE))
+        return 0;
     return PTE_XD;
 }
 

@@ -34,6 +34,14 @@ static void set_tss_descriptor(uint64_t *slot, const struct tss *tss)
     slot[1] = base >> 32;
 }
 
+/* A data segment at the structure, for GS: so its base needs no MSR, which a machine might refuse.
+ * DPL 3, because IRET to ring 3 clears a selector that ring 3 may not use (SDM vol. 2 "IRET"). */
+static uint64_t percpu_descriptor(const struct percpu *cpu)
+{
+    uint64_t base = (uint64_t)cpu;
+    return DESCRIPTOR_USER_DATA | (base & 0xffffff) << 16 | (base >> 24 & 0xff) << 56;
+}
+
 static uint64_t end_of(const uint8_t *stack, size_t size)
 {
     return (uint64_t)stack + size;
@@ -61,31 +69,28 @@ void percpu_init(unsigned index)
     cpu->gdt[SEG_USER_DATA / 8] = DESCRIPTOR_USER_DATA;
     cpu->gdt[SEG_USER_CODE64 / 8] = DESCRIPTOR_USER_CODE64;
     cpu->gdt[SEG_USER_DATA_SYSEXIT / 8] = DESCRIPTOR_USER_DATA;
+    cpu->gdt[SEG_PERCPU / 8] = percpu_descriptor(cpu);
     set_tss_descriptor(&cpu->gdt[SEG_TSS / 8], &cpu->tss);
 
     struct table_pointer gdtr = {sizeof(cpu->gdt) - 1, (uint64_t)cpu->gdt};
-    __asm__ volatile(
-        "lgdt %0\n\t"
-        "pushq %[code]\n\t"
-        "leaq 1f(%%rip), %%rax\n\t"
-        "pushq %%rax\n\t"
-        "lretq\n"
-        "1:\tmovl %[data], %%eax\n\t"
-        "movl %%eax, %%ds\n\t"
-        "movl %%eax, %%es\n\t"
-        "movl %%eax, %%ss\n\t"
-        "xorl %%eax, %%eax\n\t"
-        "movl %%eax, %%fs\n\t"
-        "movl %%eax, %%gs\n\t"
-        "ltr %w[tss]"
-        :
-        : "m"(gdtr), [code] "i"(SEG_KERNEL_CODE), [data] "i"(SEG_KERNEL_DATA), [tss] "r"(SEG_TSS)
-        : "rax", "memory");
-
-    /* After the selector, because loading GS clears the base. Not by wrmsr(): that is for
-     * experiments to trace, this must not depend on anything. */
-    __asm__ volatile("wrmsr" ::"c"(MSR_IA32_GS_BASE), "a"((uint32_t)(uint64_t)cpu),
-                     "d"((uint32_t)((uint64_t)cpu >> 32)));
+    __asm__ volatile("lgdt %0\n\t"
+                     "pushq %[code]\n\t"
+                     "leaq 1f(%%rip), %%rax\n\t"
+                     "pushq %%rax\n\t"
+                     "lretq\n"
+                     "1:\tmovl %[data], %%eax\n\t"
+                     "movl %%eax, %%ds\n\t"
+                     "movl %%eax, %%es\n\t"
+                     "movl %%eax, %%ss\n\t"
+                     "xorl %%eax, %%eax\n\t"
+                     "movl %%eax, %%fs\n\t"
+                     "movl %[percpu], %%eax\n\t"
+                     "movl %%eax, %%gs\n\t"
+                     "ltr %w[tss]"
+                     :
+                     : "m"(gdtr), [code] "i"(SEG_KERNEL_CODE), [data] "i"(SEG_KERNEL_DATA),
+                       [tss] "r"(SEG_TSS), [percpu] "i"(SEG_PERCPU | SEG_RPL)
+                     : "rax", "memory");
 }
 
 /* The stacks of a processor, as data: what paging and the backtrace walk. */

@@ -18,7 +18,8 @@
 #define SEG_USER_CODE64       0x28
 #define SEG_USER_DATA_SYSEXIT 0x30
 #define SEG_TSS               0x38 /* 16 bytes in 64-bit mode */
-#define GDT_ENTRIES           9
+#define SEG_PERCPU            0x48
+#define GDT_ENTRIES           10
 
 /* Descriptors, SDM vol. 3 "Segment Descriptors": base 0, limit 4 GiB, accessed already set. */
 #define DESCRIPTOR_KERNEL_CODE 0x00af9b000000ffff
@@ -26,6 +27,7 @@
 #define DESCRIPTOR_USER_CODE32 0x00cffb000000ffff
 #define DESCRIPTOR_USER_DATA   0x00cff3000000ffff
 #define DESCRIPTOR_USER_CODE64 0x00affb000000ffff
+#define DESCRIPTOR_CODE32      0x00cf9b000000ffff
 
 #define SEG_RPL 3
 

@@ -9,6 +9,7 @@
 #include "kernel/panic.h"
 #include "kernel/percpu.h"
 #include "kernel/printf.h"
+#include "kernel/refused.h"
 #include "kernel/trap_names.h"
 
 #define CPUID_1_EDX_MCE        (1 << 7)
@@ -37,6 +38,7 @@ _Noreturn void guard_resume(void);
 
 static struct gate idt[VECTORS] __attribute__((aligned(16)));
 static trap_handler handlers[VECTORS];
+static unsigned strays;
 
 static unsigned ist_of(unsigned vector)
 {
@@ -118,6 +120,7 @@ static bool fix_up(struct trap_frame *frame)
         return false;
     if (frame->vector != VEC_GP && frame->vector != VEC_UD && frame->vector != VEC_PF)
         return false;
+    refused_note(frame);
     for (const uint32_t *entry = ex_table_start; entry < ex_table_end; entry += 2) {
         if (entry[0] == frame->rip) {
             frame->rip = entry[1];
@@ -137,15 +140,29 @@ static void unexpected(const struct trap_frame *frame)
     trap_abort(why, frame);
 }
 
+/* A refused MSR access ends the experiment that made it. Outside of one the kernel goes on without
+ * it: better a machine that lacks a register than one that does not start. */
+static bool go_on_without(struct trap_frame *frame)
+{
+    return this_cpu()->guard_rsp == 0 && refused_skip(frame);
+}
+
 void trap_dispatch(struct trap_frame *frame)
 {
-    if (fix_up(frame))
+    if (fix_up(frame) || go_on_without(frame))
         return;
     trap_handler handler = handlers[frame->vector];
     if (handler)
         handler(frame);
+    else if (frame->vector == VEC_NMI)
+        strays++; /* before pmu_init() nobody could say where it is from */
     else
         unexpected(frame);
+}
+
+unsigned trap_stray_nmis(void)
+{
+    return strays;
 }
 
 bool trap_guarded(void (*fn)(void *), void *arg, const char **why)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/arch.h"
+
 /* What trap entry pushes, lowest address first. */
 struct trap_frame {
     uint64_t r15, r14, r13, r12, r11, r10, r9, r8, rbp, rdi, rsi, rdx, rcx, rbx, rax;
@@ -22,6 +24,9 @@ void trap_init_cpu(unsigned index);
 /* Installs a handler for a vector (NULL: the default, which reports and fails the experiment or
  * panics). The handler writes EOI itself where one is due. Returns the handler that was there. */
 trap_handler trap_set_handler(unsigned vector, trap_handler handler);
+
+/* NMIs that came while no handler for them was installed: they are ignored. */
+unsigned trap_stray_nmis(void);
 
 /* Lets ring 3 reach entry by INT n: an interrupt gate with DPL 3 in place of the vector's own. */
 void trap_set_user_gate(unsigned vector, const char *entry);
@@ -46,6 +51,18 @@ static inline void irq_enable(void)
 static inline void irq_disable(void)
 {
     __asm__ volatile("cli" ::: "memory");
+}
+/* Interrupts off; irq_restore() brings back what was before. */
+static inline uint64_t irq_save(void)
+{
+    uint64_t rflags;
+    __asm__ volatile("pushfq; popq %0; cli" : "=r"(rflags)::"memory");
+    return rflags;
+}
+static inline void irq_restore(uint64_t rflags)
+{
+    if (rflags & RFLAGS_IF)
+        irq_enable();
 }
 
 #endif

@@ -128,7 +128,7 @@ trap_entry_ist:
     testb $SEG_RPL, FRAME_CS(%rsp)
     jnz 1f
     movl $MSR_IA32_GS_BASE, %ecx
-    rdmsr
+4:  rdmsr
     testl %edx, %edx
     jnz 1f
     cmpl $percpus, %eax
@@ -137,6 +137,10 @@ trap_entry_ist:
     jb 2f
 1:  swapgs
     incl %ebx
+    /* Should the read be refused: ring 0 has the kernel's GS but for a few instructions. */
+    .pushsection .ex_table, "a"
+    .long 4b, 2f
+    .popsection
 2:  cmpb $VEC_NMI, FRAME_ERROR - 8(%rsp)
     jne 3f
     incq %gs:PERCPU_NMI_DEPTH

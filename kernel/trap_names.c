@@ -3,9 +3,9 @@
 #include "kernel/trap_names.h"
 
 #include "kernel/arch.h"
-#include "kernel/panic.h"
 #include "kernel/percpu.h"
 #include "kernel/printf.h"
+#include "kernel/refused.h"
 #include "kernel/trap.h"
 
 static const struct {
@@ -75,30 +75,10 @@ static void describe_page_fault(const struct trap_frame *frame, char *text, size
               code & PF_U ? "user" : "supervisor");
 }
 
-/* The instructions whose #GP this project lives with, by their opcode after 0FH. ECX names the
- * register. */
-static const struct {
-    uint8_t opcode;
-    const char *what;
-} msr_instructions[] = {{0x30, "WRMSR to"}, {0x32, "RDMSR of"}, {0x33, "RDPMC of"}};
-
-/* Text that goes with a #GP at such an instruction of the kernel, or NULL. */
-static const char *msr_access(const struct trap_frame *frame)
-{
-    uint64_t offset;
-    if (!symbol_name(frame->rip, &offset) || !symbol_name(frame->rip + 1, &offset))
-        return NULL; /* not in the text: its bytes may not be readable */
-    const uint8_t *code = (const uint8_t *)frame->rip;
-    for (size_t i = 0; i < sizeof(msr_instructions) / sizeof(msr_instructions[0]); i++)
-        if (code[0] == 0x0f && code[1] == msr_instructions[i].opcode)
-            return msr_instructions[i].what;
-    return NULL;
-}
-
 static void describe_selector(const struct trap_frame *frame, char *text, size_t size)
 {
     uint64_t code = frame->error_code;
-    const char *access = frame->vector == VEC_GP ? msr_access(frame) : NULL;
+    const char *access = refused_access(frame);
     if (access) {
         ksnprintf(text, size, "%s 0x%x refused", access, (uint32_t)frame->rcx);
         return;

@@ -27,6 +27,7 @@ static struct {
     uint64_t watchdog_at, alarm_at;  /* TSC values, NO_DEADLINE when off */
     uint64_t paused_rest;            /* what the watchdog had left when it was paused */
     uint32_t watchdog_ms;
+    bool interrupts; /* its LVT entry took the vector and is unmasked */
     void (*alarm_fn)(void);
 } timer;
 
@@ -88,11 +89,13 @@ void lapic_timer_init(void)
     timer.tsc_ticks = rdtsc() - tsc;
     lapic_write(APIC_TIMER_INITIAL, 0);
     lapic_write(APIC_LVT_TIMER, LAPIC_VECTOR_TIMER);
+    /* A timer that counts and cannot interrupt would let HLT sleep for ever. */
+    timer.interrupts = lapic_read(APIC_LVT_TIMER) == LAPIC_VECTOR_TIMER;
 }
 
 bool lapic_has_timer(void)
 {
-    return lapic_present() && timer.timer_ticks != 0 && timer.tsc_ticks != 0;
+    return lapic_present() && timer.interrupts && timer.timer_ticks != 0 && timer.tsc_ticks != 0;
 }
 
 /* The deadlines are the boot processor's. */
@@ -102,19 +105,6 @@ static bool is_mine(void)
 }
 
 /* The deadlines are shared with the interrupt: changed with interrupts off. */
-static uint64_t irq_save(void)
-{
-    uint64_t rflags;
-    __asm__ volatile("pushfq; popq %0; cli" : "=r"(rflags)::"memory");
-    return rflags;
-}
-
-static void irq_restore(uint64_t rflags)
-{
-    if (rflags & RFLAGS_IF)
-        irq_enable();
-}
-
 static void watchdog_set(uint64_t at)
 {
     uint64_t rflags = irq_save();

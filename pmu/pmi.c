@@ -28,6 +28,15 @@ static struct {
 } dispatches[MAX_CPUS];
 #define dispatch (dispatches[this_cpu()->index])
 
+/* Of all processors, since they were last reported. Not printed by the handler, which may have
+ * interrupted a line. */
+static struct {
+    unsigned pmis, nmis;
+    uint64_t status, rip; /* of the first of each */
+    bool waited;
+    uint32_t lvt;
+} stray;
+
 void pmu_set_pmi_handler(pmi_handler handler, enum pmi_counters counters)
 {
     dispatch.counters = counters;
@@ -100,8 +109,10 @@ static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
         irq_disable();
     } else {
         dispatch.unexpected++;
-        kprintf("# unexpected PMI: status 0x%llx, %s\n", (unsigned long long)pmi.status,
-                dispatch.handler == NULL ? "no handler waits for it" : "no counter has overflowed");
+        if (stray.pmis++ == 0) {
+            stray.status = pmi.status;
+            stray.waited = dispatch.handler != NULL;
+        }
     }
     pmu_status_reset(pmi.status);
     lapic_pmi_unmask();
@@ -129,9 +140,24 @@ static void nmi_interrupt(struct trap_frame *frame)
         return;
     }
     dispatch.unexpected++;
-    kprintf(
-        "# unexpected NMI at RIP 0x%llx: not from the performance counters (LVT perfmon 0x%x)\n",
-        (unsigned long long)frame->rip, (unsigned)lvt);
+    if (stray.nmis++ == 0) {
+        stray.rip = frame->rip;
+        stray.lvt = lvt;
+    }
+}
+
+void pmu_report_unexpected(void)
+{
+    if (stray.pmis != 0)
+        kprintf("# %u unexpected PMI%s, the first with status 0x%llx: %s\n", stray.pmis,
+                stray.pmis == 1 ? "" : "s", (unsigned long long)stray.status,
+                stray.waited ? "no counter has overflowed" : "no handler waits for it");
+    if (stray.nmis != 0)
+        kprintf("# %u unexpected NMI%s, the first at RIP 0x%llx: not from the performance counters "
+                "(LVT perfmon 0x%x)\n",
+                stray.nmis, stray.nmis == 1 ? "" : "s", (unsigned long long)stray.rip,
+                (unsigned)stray.lvt);
+    stray.pmis = stray.nmis = 0;
 }
 
 void pmi_reset(void)

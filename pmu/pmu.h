@@ -152,6 +152,8 @@ void pmu_set_pmi_handler(pmi_handler handler, enum pmi_counters counters);
  * last pmu_reset(). An NMI without an overflow and with the LVT's mask bit clear is not a PMI. */
 unsigned pmu_pmi_count(void);
 unsigned pmu_unexpected_count(void);
+/* One '#' line each on the unexpected PMIs and NMIs since the last report, when there were any. */
+void pmu_report_unexpected(void);
 
 /* Prints every register of the PMU with its address, value and fields as '#' lines (the book's
  * dump_perfmon). */
