@@ -110,39 +110,51 @@ static void read_madt(struct acpi_processors *out, const uint8_t *madt, size_t l
     }
 }
 
-/* The MADT through the RSDT (pointers of 4 bytes) or the XSDT (of 8). */
-static const uint8_t *madt_through(uint64_t root, const char *signature, unsigned pointer,
-                                   acpi_reader read, size_t *length, const char **error)
+/* A table through the RSDT (pointers of 4 bytes) or the XSDT (of 8). */
+static const uint8_t *through(uint64_t root, const char *root_signature, unsigned pointer,
+                              const char *signature, acpi_reader read, size_t *length,
+                              const char **error)
 {
     size_t root_length;
-    const uint8_t *pointers = table(root, signature, read, &root_length, error);
+    const uint8_t *pointers = table(root, root_signature, read, &root_length, error);
     if (!pointers)
         return NULL;
     for (size_t at = HEADER_SIZE; root_length - at >= pointer; at += pointer) {
         uint64_t address = little_endian(pointers + at, pointer);
-        const uint8_t *madt = table(address, "APIC", read, length, error);
-        if (madt)
-            return madt;
+        const uint8_t *found = table(address, signature, read, length, error);
+        if (found)
+            return found;
     }
     return NULL;
+}
+
+const uint8_t *acpi_find_table(const uint8_t *rsdp, size_t rsdp_size, const char *signature,
+                               acpi_reader read, size_t *length, const char **error)
+{
+    const uint8_t *found = NULL;
+
+    *error = NULL;
+    if (rsdp_size < RSDP_RSDT + 4) {
+        *error = "no ACPI RSDP in the boot information";
+        return NULL;
+    }
+    if (rsdp_size >= RSDP_V2)
+        found =
+            through(little_endian(rsdp + RSDP_XSDT, 8), "XSDT", 8, signature, read, length, error);
+    if (!found)
+        found =
+            through(little_endian(rsdp + RSDP_RSDT, 4), "RSDT", 4, signature, read, length, error);
+    return found;
 }
 
 bool acpi_find_processors(struct acpi_processors *out, const uint8_t *rsdp, size_t rsdp_size,
                           acpi_reader read)
 {
-    const uint8_t *madt = NULL;
-    const char *error = NULL;
+    const char *error;
     size_t length = 0;
 
     memset(out, 0, sizeof(*out));
-    if (rsdp_size < RSDP_RSDT + 4) {
-        out->error = "no ACPI RSDP in the boot information";
-        return false;
-    }
-    if (rsdp_size >= RSDP_V2)
-        madt = madt_through(little_endian(rsdp + RSDP_XSDT, 8), "XSDT", 8, read, &length, &error);
-    if (!madt)
-        madt = madt_through(little_endian(rsdp + RSDP_RSDT, 4), "RSDT", 4, read, &length, &error);
+    const uint8_t *madt = acpi_find_table(rsdp, rsdp_size, "APIC", read, &length, &error);
     if (madt)
         read_madt(out, madt, length);
     else

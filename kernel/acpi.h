@@ -1,5 +1,5 @@
 /*
- * The ACPI tables, as far as they name the processors: RSDP, RSDT or XSDT, MADT. Pure: the tables
+ * The ACPI tables: RSDP, RSDT or XSDT, and the processors of the MADT. Pure: the tables
  * are reached through a function of the caller's, so the host's unit tests and fuzzer compile it.
  * ACPI Specification, "Root System Description Pointer (RSDP)" to "Multiple APIC Description Table
  * (MADT)".
@@ -32,5 +32,13 @@ typedef const uint8_t *(*acpi_reader)(uint64_t address, size_t size);
  * is read. True when there is at least one processor. */
 bool acpi_find_processors(struct acpi_processors *out, const uint8_t *rsdp, size_t rsdp_size,
                           acpi_reader read);
+
+/*
+ * The first table with this signature ("APIC", "HPET"), whole, with its length: it is at least a
+ * header long, its checksum is right. NULL when there is none; then *error is NULL, or says what is
+ * broken on the way to it.
+ */
+const uint8_t *acpi_find_table(const uint8_t *rsdp, size_t rsdp_size, const char *signature,
+                               acpi_reader read, size_t *length, const char **error);
 
 #endif

@@ -162,6 +162,21 @@ static bool read_apic(struct cmdline *cl, struct piece value)
     return xapic || x2apic;
 }
 
+static bool read_clock(struct cmdline *cl, struct piece value)
+{
+    static const char *const names[] = {
+        [CLOCK_AUTO] = "auto", [CLOCK_CPUID] = "cpuid", [CLOCK_HPET] = "hpet",
+        [CLOCK_ACPI] = "acpi", [CLOCK_8254] = "8254",   [CLOCK_NONE] = "none",
+    };
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!is(value, names[i]))
+            continue;
+        cl->clock = (enum clock_choice)i;
+        return true;
+    }
+    return false;
+}
+
 static bool read_console(struct cmdline *cl, struct piece value)
 {
     bool serial = false, vga = false;
@@ -228,6 +243,7 @@ static const struct {
     {"pmi", NEEDS_VALUE, read_pmi, "pmi takes fixed or nmi"},
     {"apic", NEEDS_VALUE, read_apic, "apic takes x2apic or xapic"},
     {"trace", NEEDS_VALUE, read_trace, "trace takes msr"},
+    {"clock", NEEDS_VALUE, read_clock, "clock takes auto, cpuid, hpet, acpi, 8254 or none"},
     {"console", NEEDS_VALUE, read_console,
      "console takes serial, vga or both (console=serial,vga)"},
     {"serial", NEEDS_VALUE, read_serial,
@@ -235,8 +251,9 @@ static const struct {
     {"watchdog", NEEDS_VALUE, read_watchdog, "watchdog takes 10 to 60000 milliseconds"},
     {"selftest", NO_VALUE, read_selftest, "selftest stands alone"},
 };
-#define N_WORDS     (sizeof(words) / sizeof(words[0]))
-#define KNOWN_WORDS "known are run= list menu pmi= apic= trace= console= serial= watchdog= selftest"
+#define N_WORDS (sizeof(words) / sizeof(words[0]))
+#define KNOWN_WORDS                                                                                \
+    "known are run= list menu pmi= apic= trace= clock= console= serial= watchdog= selftest"
 
 static void wrong(struct cmdline *cl, struct piece word, const char *right)
 {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 enum pmi_mode { PMI_FIXED, PMI_NMI };
+enum clock_choice { CLOCK_AUTO, CLOCK_CPUID, CLOCK_HPET, CLOCK_ACPI, CLOCK_8254, CLOCK_NONE };
 enum apic_choice { APIC_AUTO, APIC_XAPIC, APIC_X2APIC };
 
 #define CMDLINE_MAX_SELECT 32
@@ -23,6 +24,7 @@ struct cmdline {
     bool trace_msr;                   /* trace=msr */
     enum pmi_mode pmi;                /* pmi=fixed|nmi */
     enum apic_choice apic;            /* apic=x2apic|xapic; AUTO when not said */
+    enum clock_choice clock;          /* clock=: what tells the TSC's frequency */
     bool console_serial, console_vga; /* console=serial,vga; both on when not said */
     uint16_t serial_port;             /* serial=0x3f8,115200 */
     uint32_t serial_baud;

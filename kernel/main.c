@@ -110,7 +110,7 @@ _Noreturn void kmain(const void *info)
     if (pixels)
         console_add(pixels);
     pic_disable();
-    time_init();
+    time_init(&bootinfo, cmdline.clock);
     if (lapic_init(cmdline.apic, &lapic_missing))
         lapic_missing = NULL;
     pmu_init();

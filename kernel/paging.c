@@ -17,7 +17,7 @@
 
 extern uint64_t boot_pml4[ENTRIES];
 extern const uint8_t text_start[], text_end[], rodata_start[], rodata_end[], data_start[],
-    data_end[];
+    data_end[], image_start[], image_end[];
 
 static uint64_t pool[POOL_TABLES][ENTRIES] __attribute__((aligned(PAGE_SIZE)));
 static unsigned pool_used;
@@ -224,4 +224,12 @@ void paging_init(void)
     __asm__ volatile("movq %%cr3, %0\n\tmovq %0, %%cr3" : "=r"(cr3)::"memory");
     __asm__ volatile("movq %%cr0, %0" : "=r"(cr0));
     __asm__ volatile("movq %0, %%cr0" ::"r"(cr0 | CR0_WP) : "memory");
+}
+
+const uint8_t *paging_physical(uint64_t address, size_t size)
+{
+    bool in_image = address < (uint64_t)image_end && address + size > (uint64_t)image_start;
+    if (address < PAGE_SIZE || address >= IDENTITY_END || size > IDENTITY_END - address || in_image)
+        return NULL;
+    return (const uint8_t *)address;
 }

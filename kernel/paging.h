@@ -32,6 +32,10 @@ bool paging_is_writable(uint64_t virt);
  * address, also above 4 GiB. NULL when the pool of page tables is used up. */
 volatile void *paging_map_mmio(uint64_t phys, size_t size);
 
+/* Physical memory for reading, as the identity map shows it; NULL for what is not mapped there:
+ * page 0, all above 4 GiB, and the image with its guard pages. */
+const uint8_t *paging_physical(uint64_t address, size_t size);
+
 /* Where the experiments map code a second time: above 4 GiB, and in the upper half of the linear
  * addresses (bits 63:47 all ones). */
 #define PAGING_HIGH  0x0000004000000000ULL

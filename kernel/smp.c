@@ -37,12 +37,9 @@
  * there. */
 #define TRAMPOLINE_LOWEST 0x10000
 #define TRAMPOLINE_END    0xa0000
-#define IDENTITY_END      (1ULL << 32)
 
 #define CPUID_TOPOLOGY 0x0b
 #define WHY_SIZE       160
-
-extern const uint8_t image_start[], image_end[];
 
 enum state { ASLEEP, STARTING, IDLE, BUSY, DONE, FAILED };
 
@@ -256,16 +253,6 @@ void smp_halt_others(void)
             lapic_send_ipi(processors[i].apic_id, APIC_LVT_DELIVERY_NMI);
 }
 
-/* Physical memory as the identity map shows it. Page 0 and the image, which has guard pages, hold
- * no ACPI table. */
-static const uint8_t *read_physical(uint64_t address, size_t size)
-{
-    bool in_image = address < (uint64_t)image_end && address + size > (uint64_t)image_start;
-    if (address < PAGE_SIZE || address >= IDENTITY_END || size > IDENTITY_END - address || in_image)
-        return NULL;
-    return (const uint8_t *)address;
-}
-
 /* The highest free page that a startup IPI can name; 0 when there is none. */
 static uint64_t find_trampoline_page(const struct bootinfo *boot)
 {
@@ -359,7 +346,7 @@ void smp_init(const struct bootinfo *boot, void (*start)(unsigned index))
     if (!lapic_present())
         return;
     processors[0].apic_id = lapic_id();
-    if (!acpi_find_processors(&found, boot->rsdp, boot->rsdp_size, read_physical)) {
+    if (!acpi_find_processors(&found, boot->rsdp, boot->rsdp_size, paging_physical)) {
         why_alone = found.error;
         return;
     }

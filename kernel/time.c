@@ -2,6 +2,7 @@
  * Counter". */
 #include "kernel/time.h"
 
+#include "kernel/clocks.h"
 #include "kernel/cpuid.h"
 #include "kernel/io.h"
 #include "kernel/string.h"
@@ -23,13 +24,17 @@
 #define PIT_RUNS           3
 /* The bounds for a machine without one: 5 ms are below 5e7 ticks for any TSC below 10 GHz; and
  * should the TSC stand still, the reads end it. */
-#define PIT_MAX_TICKS 50000000ULL
-#define PIT_MAX_READS 50000000U
+#define MAX_TICKS 50000000ULL
+#define MAX_READS 50000000U
+
+#define CLOCK_US     5000 /* as long as the 8254's countdown, and under the same bounds */
+#define MOMENT_READS 8    /* an SMI in between spoils one of them, hardly all */
 
 #define ASSUMED_HZ 1000000000ULL
 
 static uint64_t frequency;
-static const char *source = "unknown";
+static const char *source = "nothing";
+static const struct bootinfo *boot_information;
 
 /* Crystals that CPUID.15H:ECX does not tell: SDM vol. 3 "Determining the Processor Base Frequency",
  * the table "Nominal Core Crystal Clock Frequency". All family 6. */
@@ -80,7 +85,7 @@ static uint64_t countdown(void)
     outb(PIT_CHANNEL2, PIT_COUNT >> 8);
     uint64_t start = rdtsc(), ticks = 0;
     if (!(inb(PORT_B) & PORT_B_OUT2)) {
-        for (uint32_t reads = 0; reads < PIT_MAX_READS && ticks < PIT_MAX_TICKS; reads++) {
+        for (uint32_t reads = 0; reads < MAX_READS && ticks < MAX_TICKS; reads++) {
             bool risen = inb(PORT_B) & PORT_B_OUT2;
             ticks = rdtsc() - start;
             if (risen) {
@@ -107,15 +112,69 @@ static uint64_t from_8254(void)
     return best * PIT_HZ / PIT_COUNT;
 }
 
-void time_init(void)
+/* The clock and the TSC, read as close together as it goes. */
+struct moment {
+    uint64_t clock, tsc;
+};
+
+static struct moment read_both(const struct reference_clock *clock)
+{
+    struct moment best = {0, 0};
+    uint64_t best_gap = UINT64_MAX;
+    for (unsigned i = 0; i < MOMENT_READS; i++) {
+        uint64_t before = rdtsc(), value = clock->read(), gap = rdtsc() - before;
+        if (gap < best_gap) {
+            best_gap = gap;
+            best = (struct moment){value, before + gap / 2};
+        }
+    }
+    return best;
+}
+
+/* How far the TSC goes while the clock goes CLOCK_US on; 0 when the clock stands. */
+static uint64_t measure(const struct reference_clock *clock)
+{
+    struct moment first = read_both(clock);
+    uint64_t wanted = clock->hz * CLOCK_US / MHZ, passed = 0;
+    for (uint32_t reads = 0; passed < wanted; reads++) {
+        if (reads == MAX_READS || rdtsc() - first.tsc > MAX_TICKS)
+            return 0;
+        passed = (clock->read() - first.clock) & clock->mask;
+    }
+    struct moment last = read_both(clock);
+    passed = (last.clock - first.clock) & clock->mask;
+    return (last.tsc - first.tsc) * clock->hz / passed;
+}
+
+static uint64_t from_hpet(void)
+{
+    struct reference_clock clock;
+    return clock_hpet(&clock, boot_information) ? measure(&clock) : 0;
+}
+
+static uint64_t from_acpi_pm(void)
+{
+    struct reference_clock clock;
+    return clock_acpi_pm(&clock, boot_information) ? measure(&clock) : 0;
+}
+
+void time_init(const struct bootinfo *boot, enum clock_choice choice)
 {
     static const struct {
+        enum clock_choice choice;
         const char *name;
-        uint64_t (*measure)(void);
-    } ways[] = {{"CPUID 15H", from_cpuid_15}, {"CPUID 16H", from_cpuid_16}, {"8254", from_8254}};
+        uint64_t (*find)(void);
+    } ways[] = {
+        {CLOCK_CPUID, "CPUID 15H", from_cpuid_15}, {CLOCK_CPUID, "CPUID 16H", from_cpuid_16},
+        {CLOCK_HPET, "HPET", from_hpet},           {CLOCK_ACPI, "ACPI PM timer", from_acpi_pm},
+        {CLOCK_8254, "8254", from_8254},
+    };
 
+    boot_information = boot;
     for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-        frequency = ways[i].measure();
+        if (choice != CLOCK_AUTO && choice != ways[i].choice)
+            continue;
+        frequency = ways[i].find();
         if (frequency) {
             source = ways[i].name;
             return;

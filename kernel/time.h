@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/cmdline.h"
+
 static inline uint64_t rdtsc(void)
 {
     uint32_t low, high;
@@ -12,11 +14,14 @@ static inline uint64_t rdtsc(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* Finds the TSC's frequency: CPUID 15H, else 16H, else channel 2 of the 8254. */
-void time_init(void);
+struct bootinfo;
+
+/* Finds the TSC's frequency: CPUID 15H, else 16H, else measured against the HPET, the ACPI power
+ * management timer or channel 2 of the 8254; or only by the way that choice names. */
+void time_init(const struct bootinfo *boot, enum clock_choice choice);
 /* In Hz; 0 when nothing could tell it. */
 uint64_t tsc_hz(void);
-/* Where it came from, for the header: "CPUID 15H", "8254". */
+/* Where it came from, for the reports: "CPUID 15H", "8254", "nothing" when it is not known. */
 const char *tsc_hz_source(void);
 /* TSC ticks in that many microseconds; assumes 1 GHz when the frequency is unknown. */
 uint64_t tsc_ticks_us(uint64_t microseconds);

@@ -52,6 +52,20 @@ static void defaults(void **state)
     }
 }
 
+static void clock_word(void **state)
+{
+    (void)state;
+    const char *const names[] = {"auto", "cpuid", "hpet", "acpi", "8254", "none"};
+    char word[16];
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(word, sizeof word, "clock=%s", names[i]);
+        assert_good(word);
+        assert_int_equal(cl.clock, CLOCK_AUTO + (int)i);
+    }
+    assert_error("clock=sundial", "clock=sundial", "hpet");
+    assert_error("clock", "clock", "hpet");
+}
+
 static void menu_word(void **state)
 {
     (void)state;
@@ -283,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(menu_word),
+        cmocka_unit_test(clock_word),
         cmocka_unit_test(every_word),
         cmocka_unit_test(all_selects_all),
         cmocka_unit_test(selection),
