@@ -337,7 +337,8 @@ static void run_careful(struct cpu *cpu, struct block *b, unsigned index)
 {
     struct exec *x = exec_of(cpu);
     const struct op *op = &b->op[index];
-    if (cpu->attention & ATTN_STEP)
+    bool stepped = cpu->attention & ATTN_STEP;
+    if (stepped)
         system_before_insn(cpu);
     if (trace_on & TRACE_INSN) {
         uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
@@ -357,7 +358,8 @@ static void run_careful(struct cpu *cpu, struct block *b, unsigned index)
     op->fn(cpu, op);
     x->running = NULL;
     x->careful = false;
-    if (cpu->attention & ATTN_STEP) {
+    /* Also when the instruction itself has cleared TF: it is stepped for the last time. */
+    if (stepped || (cpu->attention & ATTN_STEP)) {
         cpu->op = NULL;
         system_after_insn(cpu, x->took_branch);
         exec_update_mode(cpu);

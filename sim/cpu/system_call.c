@@ -44,6 +44,9 @@ void op_int(struct cpu *cpu, const struct insn *in)
         pmu_debug_exception(cpu->pmu);
     if (!deliver_once(cpu, &e, &f))
         fault_raise(cpu, &f);
+    /* "The INT n and INTO instructions, however, do clear this flag" (TF) and are not stepped. SDM
+     * vol. 3 "Single-Step Exception Condition". */
+    cpu->system->step_armed = false;
     /* Unlike the delivery of an event, this is an instruction: one taken branch, counted where it
      * began. */
     cpu->total[class][EV_BRANCH]++;
@@ -77,6 +80,7 @@ void op_syscall(struct cpu *cpu, const struct insn *in)
     enter_ring(cpu, cs & 0xfffc, (cs & 0xfffc) + 8, SEG_ATTR_L, 0);
     cpu->rip = cpu->lstar;
     flags_write(cpu, flags & ~cpu->fmask & ~(uint64_t)RFLAGS_RF);
+    cpu->system->step_armed &= (cpu_rflags(cpu) & RFLAGS_TF) != 0; /* with FMASK.TF: no step */
     arrive(cpu, in, cpl);
 }
 
