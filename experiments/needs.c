@@ -1,5 +1,6 @@
 /* What an experiment needs, and who says that it is not there. */
 #include "experiments/experiment.h"
+#include "kernel/msr.h"
 #include "kernel/printf.h"
 #include "kernel/smp.h"
 #include "lapic/lapic.h"
@@ -106,6 +107,16 @@ static const char *no_smp(void)
     return smp_why_alone();
 }
 
+/* Nothing announces BTF; a hypervisor may refuse the bit or drop it. */
+static const char *no_btf(void)
+{
+    uint64_t value = 0;
+    bool set = wrmsr_safe(MSR_IA32_DEBUGCTL, DEBUGCTL_BTF) &&
+               rdmsr_safe(MSR_IA32_DEBUGCTL, &value) && (value & DEBUGCTL_BTF);
+    wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
+    return set ? NULL : "no BTF: IA32_DEBUGCTL[1] cannot be set";
+}
+
 /* In the order in which the reasons are the most telling. */
 static const struct {
     unsigned need;
@@ -124,6 +135,7 @@ static const struct {
     {NEED_BTS, no_bts},
     {NEED_LBR, no_lbr},
     {NEED_LBR_SELECT, no_lbr_select},
+    {NEED_BTF, no_btf},
     {NEED_SMP, no_smp},
 };
 

@@ -9,6 +9,7 @@
 #include "kernel/arch.h"
 #include "kernel/cmdline.h"
 #include "kernel/cpuid.h"
+#include "kernel/debugreg.h"
 #include "kernel/msr.h"
 #include "kernel/printf.h"
 #include "kernel/smp.h"
@@ -130,6 +131,7 @@ static void list_experiments(const struct cmdline *cl)
 static void restore_initial_state(void)
 {
     irq_disable();
+    debug_reset();
     pmu_reset();
     irq_enable();
     for (int i = 0; i < SETTLE_NOPS; i++)

@@ -85,6 +85,13 @@ static void set_gate(unsigned vector, uint64_t entry, uint16_t attributes)
     };
 }
 
+void trap_set_entry(unsigned vector, const char *entry)
+{
+    uint64_t stub = (uint64_t)trap_stubs + vector * STUB_SIZE;
+    set_gate(vector, entry != NULL ? (uint64_t)entry : stub,
+             (uint16_t)(GATE_INTERRUPT_PRESENT | ist_of(vector)));
+}
+
 void trap_set_user_gate(unsigned vector, const char *entry)
 {
     set_gate(vector, (uint64_t)entry, GATE_INTERRUPT_PRESENT | GATE_DPL3);

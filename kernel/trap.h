@@ -25,6 +25,10 @@ void trap_init_cpu(unsigned index);
  * panics). The handler writes EOI itself where one is due. Returns the handler that was there. */
 trap_handler trap_set_handler(unsigned vector, trap_handler handler);
 
+/* Points the vector straight at entry, assembly that ends in IRETQ, past the dispatcher; NULL: to
+ * the dispatcher again. For an experiment that must know each instruction of its handler. */
+void trap_set_entry(unsigned vector, const char *entry);
+
 /* NMIs that came while no handler for them was installed: they are ignored. */
 unsigned trap_stray_nmis(void);
 

@@ -59,6 +59,8 @@ extern const char user_exit_syscall[], user_exit_sysenter[], user_exit_interrupt
 /* The IRETQ, and the first instruction in ring 0 after each way back. No breakpoint may be set on
  * the first instructions of these entries: GS is the user's there. */
 extern const char user_iretq[], user_syscall_entry[], user_sysenter_entry[], user_interrupt_entry[];
+/* The RET to the caller of user_enter(), of each way back. */
+extern const char user_syscall_ret[], user_sysenter_ret[], user_interrupt_ret[];
 
 /* Maps this processor's user pages and writes its SYSCALL and SYSENTER MSRs. Once, by each
  * processor, after trap_init() and paging_init(). */

@@ -54,7 +54,7 @@ user_iretq:
 
 /* Returns to the caller of user_enter(), its RFLAGS last: IF may be on in them. IRETQ to ring 3 has cleared
  * the data segments that ring 3 may not use (SDM vol. 2 "IRET"). */
-    .macro back_to_caller
+    .macro back_to_caller name
     swapgs
     movq %gs:PERCPU_USER_RSP, %rsp
     movq %rax, %gs:PERCPU_USER_RESULT
@@ -69,18 +69,20 @@ user_iretq:
     popq %r12
     popq %rbx
     popq %rbp
+\name\()_ret:
     ret
     .endm
 
+    .globl user_syscall_ret, user_sysenter_ret, user_interrupt_ret
     .globl user_syscall_entry, user_sysenter_entry, user_interrupt_entry
     .type user_syscall_entry, @function
 user_syscall_entry:
-    back_to_caller
+    back_to_caller user_syscall
     .size user_syscall_entry, . - user_syscall_entry
 
     .type user_sysenter_entry, @function
 user_sysenter_entry:
-    back_to_caller
+    back_to_caller user_sysenter
     .size user_sysenter_entry, . - user_sysenter_entry
 
 /* The vector may also come from outside while ring 0 runs: then it is a trap like any other. */
@@ -88,7 +90,7 @@ user_sysenter_entry:
 user_interrupt_entry:
     testb $SEG_RPL, 8(%rsp) /* the CS that was pushed */
     jz 1f
-    back_to_caller
+    back_to_caller user_interrupt
 1:  pushq $0
     pushq $USER_VECTOR
     jmp trap_entry

@@ -13,6 +13,7 @@
 
 #define CPUID_7_EDX_ARCH_LBR (1 << 19)
 #define FLAGS_TEXT           64
+#define SYMBOL_COLUMN        24
 
 /* What differs between generations and cannot be asked for. */
 struct lbr_kind {
@@ -211,7 +212,8 @@ void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t a
     msr_trace_record(MSR_WRITE, MSR_IA32_DEBUGCTL, 0, false, (uint64_t)pmu_window_close);
 }
 
-static void print_address(uint64_t address)
+/* An address with its symbol, padded to a column of that width. */
+static void print_address(uint64_t address, int width)
 {
     uint64_t offset;
     const char *name = symbol_name(address, &offset);
@@ -219,18 +221,19 @@ static void print_address(uint64_t address)
     if (name != NULL)
         ksnprintf(symbol, sizeof(symbol), offset != 0 ? "%s+0x%llx" : "%s", name,
                   (unsigned long long)offset);
-    kprintf(" 0x%016llx %-24s", (unsigned long long)address, symbol);
+    kprintf(" 0x%016llx %-*s", (unsigned long long)address, width, symbol);
 }
 
 static void print_record(unsigned age, const struct branch_record *record)
 {
     char flags[FLAGS_TEXT];
     lbr_flags_text(flags, sizeof(flags), record);
+    bool more = flags[0] != '\0';
     kprintf("#   %2u ", age);
-    print_address(record->from);
+    print_address(record->from, SYMBOL_COLUMN);
     kprintf(" ->");
-    print_address(record->to);
-    kprintf("%s%s\n", flags[0] != '\0' ? "  " : "", flags);
+    print_address(record->to, more ? SYMBOL_COLUMN : 0);
+    kprintf("%s%s\n", more ? "  " : "", flags);
 }
 
 void lbr_dump(const char *title)

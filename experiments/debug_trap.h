@@ -1,0 +1,24 @@
+/* #DB under the experiments' control: an entry without a branch, and stepping through a function.
+ */
+#ifndef PMULAB_DEBUG_TRAP_H
+#define PMULAB_DEBUG_TRAP_H
+
+#include <stdint.h>
+
+#include "pmu/window.h"
+
+/* For trap_set_entry(VEC_DB, ...). Writes down what it finds, switches IA32_DEBUGCTL off and lets
+ * the instruction run. */
+extern const char debug_trap_entry[];
+struct debug_trap {
+    uint64_t count, debugctl, dr6, rip; /* of the last one */
+};
+extern struct debug_trap debug_trap;
+
+/* Runs body(0) with RFLAGS.TF set and interrupts off. TF is on from the call at debug_step_call to
+ * the POPF that ends it, the instructions of which are debug_step_insns. */
+void debug_step(window_body body);
+extern const char debug_step_call[], debug_step_return[];
+extern const uint64_t debug_step_insns;
+
+#endif
