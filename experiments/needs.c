@@ -5,6 +5,7 @@
 #include "kernel/smp.h"
 #include "lapic/lapic.h"
 #include "pmu/lbr.h"
+#include "pmu/pebs.h"
 #include "pmu/pmu.h"
 
 #include <stddef.h>
@@ -84,7 +85,14 @@ static const char *no_instructions(void)
 
 static const char *no_pebs(void)
 {
-    return or_null(pmu_info()->no_pebs);
+    const char *why;
+    pebs_generation(&why);
+    return why;
+}
+
+static const char *no_load_latency(void)
+{
+    return pebs_no_latency();
 }
 
 static const char *no_bts(void)
@@ -132,6 +140,7 @@ static const struct {
     {NEED_PMI, no_pmi},
     {NEED_FREEZE, no_freeze},
     {NEED_PEBS, no_pebs},
+    {NEED_LOAD_LATENCY, no_load_latency},
     {NEED_BTS, no_bts},
     {NEED_LBR, no_lbr},
     {NEED_LBR_SELECT, no_lbr_select},

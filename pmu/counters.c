@@ -18,6 +18,7 @@ static struct {
     /* What the window's MSR holds while it is open. */
     uint32_t msr;
     uint64_t on, off;
+    volatile bool open;
     /* IA32_PERFEVTSEL0 for version 1, where its EN bit is the window. */
     uint64_t select0;
 } windows[MAX_CPUS];
@@ -132,25 +133,44 @@ void pmu_count(uint64_t mask, window_body body, uint64_t arg)
     window_prepare(mask);
     /* Recorded before and after: nothing but the body runs inside. */
     msr_trace_record(MSR_WRITE, window.msr, window.on, false, (uint64_t)pmu_window_open);
+    window.open = true;
     pmu_window(window.msr, window.on, window.off, body, arg);
+    window.open = false;
+    /* Once more, should a late PMI have taken the window for open still (pmu_stop()). */
+    if (pmu_pmi_count() != 0)
+        wrmsr(window.msr, window.off);
     msr_trace_record(MSR_WRITE, window.msr, window.off, false, (uint64_t)pmu_window_close);
 }
 
 void pmu_open(uint64_t mask)
 {
     window_prepare(mask);
+    window.open = true;
     wrmsr(window.msr, window.on);
 }
 
 void pmu_close(void)
 {
     wrmsr(window.msr, window.off);
+    window.open = false;
+}
+
+/* FREEZE_PERFMON_ON_PMI of versions 2 and 3 has already cleared IA32_PERF_GLOBAL_CTRL: then what
+ * the window had opened is what goes on afterwards (SDM vol. 3 "Freezing LBR and Performance
+ * Counters on PMI": software has to set the enables again). */
+static bool frozen_by_clearing(void)
+{
+    const struct pmu_info *info = pmu_info();
+    return info->freeze && !info->freeze_in_status && window.open &&
+           (rdmsr(MSR_IA32_DEBUGCTL) & DEBUGCTL_FREEZE_PERFMON_ON_PMI);
 }
 
 uint64_t pmu_stop(void)
 {
     uint32_t msr = window_msr();
     uint64_t was = rdmsr(msr);
+    if (was == 0 && frozen_by_clearing())
+        was = window.on;
     wrmsr(msr, pmu_info()->global_ctrl ? 0 : was & ~PERFEVTSEL_EN);
     return was;
 }
@@ -221,6 +241,7 @@ void pmu_reset(void)
 {
     const struct pmu_info *info = pmu_info();
     window.select0 = 0;
+    window.open = false;
     pmi_reset();
     if (!info->present)
         return;

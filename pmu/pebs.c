@@ -15,7 +15,6 @@
 #define VERSION_NO_LL  5  /* from here on the event alone selects load latency */
 #define DATA_CFG       (PEBS_CFG_MEMORY | PEBS_CFG_GPRS)
 #define FIELDS_PER_ROW 4
-#define CELL           48
 
 /* The groups this processor's records have; of meaning in the adaptive format only. */
 static uint64_t data_cfg(void)
@@ -154,6 +153,7 @@ static void dump_rip(const char *name, uint64_t address)
     kprintf("\n");
 }
 
+/* The general registers fill whole rows, what follows them begins a new one. */
 static void dump_record(unsigned n, const struct pebs_record *r)
 {
     unsigned column = 0;
@@ -161,24 +161,25 @@ static void dump_record(unsigned n, const struct pebs_record *r)
     dump_rip(pebs_field_name(PEBS_RIP), r->value[PEBS_RIP]);
     if (pebs_has(r, PEBS_EVENTING_IP))
         dump_rip(pebs_field_name(PEBS_EVENTING_IP), r->value[PEBS_EVENTING_IP]);
-    for (unsigned f = 0; f < PEBS_N_FIELDS; f++) {
-        if (!pebs_has(r, f) || f == PEBS_RIP || f == PEBS_EVENTING_IP)
+    for (unsigned f = PEBS_RAX; f < PEBS_N_FIELDS; f++) {
+        if (!pebs_has(r, f) || f == PEBS_EVENTING_IP)
             continue;
-        const char *end = f == PEBS_R15 || ++column % FIELDS_PER_ROW == 0 ? "\n" : "";
-        kprintf("%s%s = 0x%016llx%s", column % FIELDS_PER_ROW == 1 ? "#     " : "  ",
-                pebs_field_name(f), (unsigned long long)r->value[f], end);
+        kprintf("%s%s = 0x%016llx", column == 0 ? "#     " : "  ", pebs_field_name(f),
+                (unsigned long long)r->value[f]);
+        column = (column + 1) % FIELDS_PER_ROW;
+        if (column == 0)
+            kprintf("\n");
     }
-    if (column % FIELDS_PER_ROW != 0)
-        kprintf("\n");
+    kprintf("%s%s = 0x%016llx\n", column == 0 ? "#     " : "  ", pebs_field_name(PEBS_RFLAGS),
+            (unsigned long long)r->value[PEBS_RFLAGS]);
 }
 
-void pebs_dump(const char *title, unsigned first, unsigned n)
+void pebs_dump_records(const char *title, const struct pebs_record *records, unsigned n)
 {
-    struct pebs_record r;
     lapic_watchdog_pause();
-    kprintf("# %s: %u PEBS records of %u bytes, format %u\n", title, pebs_count(),
-            pebs_record_size(), pebs_format());
-    for (unsigned i = first; i < first + n && pebs_read(i, &r); i++)
-        dump_record(i, &r);
+    kprintf("# %s: PEBS records of %u bytes, format %u\n", title, pebs_record_size(),
+            pebs_format());
+    for (unsigned i = 0; i < n; i++)
+        dump_record(i, &records[i]);
     lapic_watchdog_resume();
 }

@@ -129,7 +129,7 @@ bool pebs_set_latency(unsigned cycles);
 unsigned pebs_count(void);
 bool pebs_read(unsigned n, struct pebs_record *out);
 
-/* Prints the records from first on, at most n, with all their fields, as '#' lines. */
-void pebs_dump(const char *title, unsigned first, unsigned n);
+/* Prints n decoded records with all their fields, as '#' lines. */
+void pebs_dump_records(const char *title, const struct pebs_record *records, unsigned n);
 
 #endif
