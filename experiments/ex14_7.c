@@ -82,8 +82,8 @@ static void check_way(size_t way, uint64_t select)
         lbr_record(select, 0, user_enter, 0);
     lbr_dump(ways[way].name);
     value_hex("lbr_select", rdmsr(MSR_LBR_SELECT));
-    value_str("into_ring_3", recorded(&taken[1]));
-    value_str("back_to_ring_0", recorded(&taken[n - 2]));
+    value_str("into_ring_3", "%s", recorded(&taken[1]));
+    value_str("back_to_ring_0", "%s", recorded(&taken[n - 2]));
     check(loaded && branches_in_lbr(taken, n, select, select != 0 ? CROSSING : 0));
 }
 
