@@ -59,7 +59,9 @@ static const char *name_address(char *buf, size_t size, uint64_t address)
 {
     uint64_t offset = 0;
     const char *name = symbol_name(address, &offset);
-    ksnprintf(buf, size, name != NULL ? "%s+0x%llx" : "", name, (unsigned long long)offset);
+    buf[0] = '\0';
+    if (name != NULL)
+        ksnprintf(buf, size, "%s+0x%llx", name, (unsigned long long)offset);
     return buf;
 }
 
