@@ -27,7 +27,6 @@
 #define GATE_INTERRUPT 0x8e00 /* present, DPL 0; 32 bits, or 64 in IA-32e mode */
 #define GATE64_SIZE 16
 #define BOOT_IDT_SIZE ((VEC_GP + 1) * ENTRY_SIZE)
-#define BOOT_IDT64_SIZE ((VEC_NMI + 1) * GATE64_SIZE)
 
     .text
     .code32
@@ -37,9 +36,10 @@ _start:
     cld
     movl $(cpu_stacks + STACK_MAIN_TOP), %esp
     movl %eax, %ebp
-    /* Descriptor tables of our own, because the loader's may be gone. The IDTs are for what can happen this
+    /* Descriptor tables of our own, because the loader's may be gone. The IDT is for what can happen this
      * early: an NMI, which is ignored, and a refused access to IA32_EFER, without which there is no long
-     * mode. trap_init() brings the next. */
+     * mode. Its gates have 8 bytes before long mode and 16 in it: both NMI gates fit beside each other, so
+     * that there is no moment without one. trap_init() brings the next table. */
     lgdt boot_gdtr
     ljmp $BOOT_CODE32, $4f
 4:  movl $SEG_KERNEL_DATA, %eax
@@ -51,11 +51,11 @@ _start:
     movl $early_gp, %eax
     movl $(boot_idt + VEC_GP * ENTRY_SIZE), %edi
     call set_gate
-    lidt boot_idtr
     movl $(SEG_KERNEL_CODE << 16), %edx
     movl $early_nmi64, %eax
-    movl $(boot_idt64 + VEC_NMI * GATE64_SIZE), %edi
+    movl $(boot_idt + VEC_NMI * GATE64_SIZE), %edi
     call set_gate
+    lidt boot_idtr
     movl %ebp, %eax
 
     movl $no_multiboot2, %esi
@@ -179,7 +179,6 @@ early_nmi64:
     iretq
 
 start64:
-    lidt boot_idtr64
     movl $SEG_KERNEL_DATA, %eax
     movl %eax, %ds
     movl %eax, %es
@@ -218,9 +217,6 @@ boot_gdtr:
 boot_idtr:
     .short BOOT_IDT_SIZE - 1
     .long boot_idt
-boot_idtr64:
-    .short BOOT_IDT64_SIZE - 1
-    .quad boot_idt64
 
     /* The page tables stay the kernel's own; kernel/paging.c refines them. */
     .section .bss
@@ -235,8 +231,5 @@ boot_pd:
 
 boot_idt:
     .skip BOOT_IDT_SIZE
-    .balign 8
-boot_idt64:
-    .skip BOOT_IDT64_SIZE
 
     .section .note.GNU-stack, "", @progbits
