@@ -70,7 +70,7 @@ static const struct field fields[] = {
     U64("clock.tsc_hz", tsc_hz, MIN_HZ, MAX_HZ),
     U64("clock.ref_hz", ref_hz, MIN_HZ, MAX_HZ),
     U64("clock.apic_hz", apic_hz, MIN_HZ, MAX_HZ),
-    UINT("pmu.version", pmu.version, 0, 5),
+    UINT("pmu.version", pmu.version, 0, 6),
     UINT("pmu.general", pmu.general, 0, 8),
     UINT("pmu.general_width", pmu.general_width, 32, 64),
     UINT("pmu.fixed", pmu.fixed, 0, PROFILE_MAX_FIXED),
@@ -78,6 +78,7 @@ static const struct field fields[] = {
     {"pmu.fixed_bitmap", FIELD_U32, AT(pmu.fixed_bitmap), 0, (1 << PROFILE_MAX_FIXED) - 1},
     {"pmu.events_unavailable", FIELD_U32, AT(pmu.events_unavailable), 0, UINT32_MAX},
     UINT("pmu.events_length", pmu.events_length, 0, 32),
+    FLAG("pmu.contradictory", pmu.contradictory),
     FLAG("pmu.anythread", pmu.anythread),
     FLAG("pmu.pin_control", pmu.pin_control),
     FLAG("pmu.full_width", pmu.full_width),
@@ -296,8 +297,10 @@ static bool parse_cpuid(struct reader *r, const char *key, char *index, char *va
     if (!parse_number(index, &number) || number > UINT32_MAX)
         return fail(r, key, "the leaf \"%s\" is not a number of 32 bits", index);
     leaf.leaf = number;
-    if (leaf.leaf == 0xa)
-        return fail(r, key, "leaf 0AH follows from the pmu fields: set those");
+    if (leaf.leaf == 0xa && !r->profile->pmu.contradictory)
+        return fail(r, key,
+                    "leaf 0AH follows from the pmu fields: set those, or first "
+                    "pmu.contradictory = yes");
     char *words[MAX_WORDS];
     uint32_t *out[] = {&leaf.eax, &leaf.ebx, &leaf.ecx, &leaf.edx};
     if (split_words(value, words) != 4)
@@ -486,7 +489,7 @@ static bool check_capabilities(struct reader *r)
 {
     const struct profile *p = r->profile;
     uint64_t mask, derived = derived_capabilities(p, &mask);
-    if (!p->pmu.has_capabilities || (p->pmu.capabilities & mask) == derived)
+    if (p->pmu.contradictory || !p->pmu.has_capabilities || (p->pmu.capabilities & mask) == derived)
         return true;
     for (size_t i = 0; i < N_FIELDS; i++)
         if (strcmp(fields[i].key, "pmu.capabilities") == 0)
@@ -575,7 +578,7 @@ bool profile_finish(struct profile *p, FILE *err)
 
     if (!leaf0 || !leaf1)
         return fail(&r, "cpuid", "leaves 0 and 1 are required");
-    if (p->pmu.version >= 1 && leaf0->eax < 0xa)
+    if (p->pmu.version >= 1 && leaf0->eax < 0xa && !p->pmu.contradictory)
         ok = fail(&r, "pmu.version", "CPUID.0:EAX must be at least 0AH to announce a PMU");
     if (p->pmu.version >= 1 && (p->pmu.general == 0 || p->pmu.general_width == 0))
         ok = fail(&r, "pmu.general", "a PMU has counters and a width");
@@ -611,6 +614,11 @@ bool profile_finish(struct profile *p, FILE *err)
 
     if (p->pmu.version < 2)
         p->pmu.metrics = false;
+    if (p->pmu.contradictory) {
+        if (!leaf_of(p, 0xa))
+            fill_leaf_0ah(p);
+        return true;
+    }
     uint64_t mask, derived = derived_capabilities(p, &mask);
     p->pmu.capabilities = (p->pmu.capabilities & ~mask) | derived;
     set_bit(&leaf1->ecx, CPUID_1_ECX_PDCM, p->pmu.has_capabilities);

@@ -77,7 +77,10 @@ struct profile {
     uint64_t core_hz, tsc_hz, ref_hz, apic_hz;
 
     struct {
-        unsigned version; /* 0: no PMU */
+        unsigned version; /* 0: no PMU; 6 has no register more than 5 here */
+        /* CPUID, IA32_PERF_CAPABILITIES and IA32_MISC_ENABLE announce what the profile gives them,
+         * not what follows from these fields, which say what the registers do. */
+        bool contradictory;
         unsigned general, general_width, fixed, fixed_width;
         uint32_t fixed_bitmap;       /* CPUID.0AH:ECX from version 5 on */
         uint32_t events_unavailable; /* CPUID.0AH:EBX */
