@@ -2,7 +2,7 @@
 """gcc and clang both build everything without a warning, and what clang built holds as well."""
 
 import harness
-from harness import BUILD, SEVEN, check_clean, ok, run
+from harness import BUILD, SEVEN, check_clean, equal, ok, run
 
 for compiler in ("gcc", "clang"):
     out = BUILD / "test" / compiler
@@ -11,5 +11,14 @@ for compiler in ("gcc", "clang"):
     ok("warning" not in (built.out + built.err).lower(), f"{compiler} has no warning", built)
     result = run(out / "pmusim", "--profile", "skylake", out / "pmulab.elf")
     check_clean(result, f"built by {compiler}", SEVEN)
+
+# The simulator does not depend on who built it: one image, the same bytes and figures.
+printed = {}
+for compiler in ("gcc", "clang"):
+    pmusim = BUILD / "test" / compiler / "pmusim"
+    result = run(pmusim, "--stats", "--cmdline", "run=15-*", BUILD / "test" / "gcc" / "pmulab.elf")
+    figures = [line for line in result.err.splitlines() if "wall time" not in line]
+    printed[compiler] = (result.status, result.out, figures)
+equal(printed["clang"], printed["gcc"], "pmusim prints the same, built by gcc or by clang")
 
 harness.done()

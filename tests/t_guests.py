@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""System instructions, paging and exceptions: small guests in the simulator, and the same ones in QEMU.
+
+Each guest of tests/guests/ prints TAP, with a result that comes from the manual. In pmusim every point must be
+ok. In QEMU (TCG) every point must be ok as well, unless it is listed here: where QEMU is known to differ from the
+manual, or to implement less of it, with the reason.
+"""
+
+import re
+import shutil
+
+import harness
+from harness import BUILD, PMUSIM, ok, run, skip
+
+GUESTS = BUILD / "test" / "guests"
+
+# guest: processors, profiles. Profiles differ in 1 GiB pages, x2APIC, the PMU.
+SYSTEM = {
+    "paging": (1, ["skylake", "core2"]),
+    "exceptions": (1, ["skylake"]),
+    "privilege": (1, ["skylake"]),
+    "control": (1, ["skylake", "icelake"]),
+    "debug": (1, ["skylake"]),
+    "interrupts": (1, ["skylake", "core2"]),
+    "processors": (2, ["skylake"]),
+    "protected": (1, ["skylake", "core2"]),
+    "pmu": (1, ["core2", "kvm", "westmere", "sandybridge", "haswell", "skylake", "icelake", "sapphirerapids"]),
+}
+
+NO_P = "QEMU leaves P out of the error code for reserved bits"
+NO_FAULT = "QEMU does not check what is written to this register"
+IDT_ERROR = "QEMU forms the error code with 16 in place of 8 for each vector in 64-bit mode"
+NO_LIMIT = "QEMU checks no segment limits and no null selectors on data accesses"
+QEMU_DIFFERS = {
+    "paging": [(r"reserved|PS in a PML4 entry", NO_P)],
+    "exceptions": [
+        (r"a fault pushes RF = 1", "QEMU pushes the RF that was"),
+        (r"INT n through a gate that is not present|#UD through|INT n past the IDT", IDT_ERROR),
+        (r"it is the jump that faults", "QEMU jumps, and faults on the fetch"),
+        (r"an access across the last canonical byte", "QEMU raises #PF for the second half"),
+    ],
+    "privilege": [
+        (r"INT n through a gate of DPL 0", IDT_ERROR),
+        (r"in ring 0$", "QEMU's SYSRET faults in ring 3, as AMD's does"),
+    ],
+    "control": [
+        (r"CR0.NW|CR8 above|EFER|(RD|WR)MSR of one|not canonical is #GP|IA32_PAT|IA32_FMASK", NO_FAULT),
+        (r"IA32_TIME_STAMP_COUNTER", "QEMU ignores the write"),
+    ],
+    "debug": [
+        (r"ICEBP|a trap$", "QEMU has no INT1: #UD"),
+        (r"general detect|a fault$|DR7.GD|DR6.BD", "QEMU has no general detect"),
+    ],
+    "interrupts": [(r"sending a vector below 16", "QEMU sends it without an error")],
+    "protected": [
+        (r"reserved bit 21", NO_P),
+        (r"past the limit|across the limit|null selector: #GP$|through CS", NO_LIMIT),
+        (r"PDPTEs are registers|reserved bit in a PDPTE", "QEMU reads PDPTEs from memory at each walk"),
+    ],
+}
+
+QEMU = [
+    *("qemu-system-x86_64", "-nodefaults", "-display", "none", "-no-reboot", "-cpu", "max,vendor=GenuineIntel"),
+    *("-m", "64", "-serial", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=4"),
+]
+QEMU_OK, QEMU_NOT_OK = 0x10 * 2 + 1, 0x11 * 2 + 1
+
+
+def points(result):
+    """The points of a guest's TAP by number: (ok, text, reason to skip); None when the stream is not whole."""
+    found = re.findall(r"^(ok|not ok) (\d+) - (.*?)(?: # SKIP (.*))?$", result.out, re.MULTILINE)
+    plan = re.findall(r"^1\.\.(\d+)$", result.out, re.MULTILINE)
+    if [int(number) for _, number, _, _ in found] != list(range(1, len(found) + 1)) or plan != [str(len(found))]:
+        return None
+    return [(verdict == "ok", text, reason) for verdict, _, text, reason in found]
+
+
+def in_pmusim(guest, cpus, profile):
+    """Everything is ok in the simulator."""
+    result = run(PMUSIM, "--profile", profile, "--cpus", cpus, GUESTS / f"{guest}.elf", seconds=30)
+    seen = points(result)
+    good = seen and result.status == 0 and all(verdict for verdict, _, _ in seen)
+    ok(good, f"{guest} in pmusim, {profile}: {len(seen or [])} points", result)
+
+
+def in_qemu(guest, cpus):
+    """QEMU agrees with the manual, but for the differences that are known."""
+    result = run(*QEMU, "-smp", cpus, "-kernel", GUESTS / f"{guest}.tcg.elf", seconds=30)
+    seen = points(result)
+    known = QEMU_DIFFERS.get(guest, [])
+    surprises = [text for verdict, text, _ in seen or [] if not verdict and not any(re.search(p, text) for p, _ in known)]
+    differ = sum(not verdict for verdict, _, _ in seen or [])
+    good = seen and not surprises and result.status == (QEMU_NOT_OK if differ else QEMU_OK)
+    skipped = sum(bool(reason) for _, _, reason in seen or [])
+    ok(good, f"{guest} in QEMU: {len(seen or []) - differ - skipped} points agree, {differ + skipped} known not to", f"{surprises}\n{result}")
+    for _, reason in known:
+        print(f"# {guest}: {reason}")
+
+
+for name, (n, profiles) in SYSTEM.items():
+    for one in profiles:
+        in_pmusim(name, n, one)
+    if shutil.which(QEMU[0]):
+        in_qemu(name, n)
+    else:
+        skip(f"{name} in QEMU", "qemu-system-x86_64 is not installed")
+
+# A triple fault: pmusim ends with 3 and says why; QEMU resets, which -no-reboot makes an exit.
+fallen = run(PMUSIM, GUESTS / "triple.elf", seconds=30)
+ok(fallen.status == 3 and "triple fault" in fallen.err and fallen.out.startswith("ok 1"), "a triple fault in pmusim: exit 3", fallen)
+if shutil.which(QEMU[0]):
+    fallen = run(*QEMU, "-kernel", GUESTS / "triple.tcg.elf", seconds=30)
+    ok(fallen.status == 0 and fallen.out.startswith("ok 1"), "a triple fault in QEMU resets", fallen)
+else:
+    skip("a triple fault in QEMU", "qemu-system-x86_64 is not installed")
+
+harness.done()
