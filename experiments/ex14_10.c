@@ -7,7 +7,11 @@
  * being recorded meanwhile, the interrupt's own included (SDM vol. 3 "BTS and DS Save Area",
  * "Writing the DS Interrupt Service Routine"). The manual names the index at or past the threshold
  * as the sign of this cause; IA32_PERF_GLOBAL_STATUS.OvfBuf belongs to PEBS, and whether it is set
- * here is reported, not asserted: only that it does not stay. What can go wrong: the interrupt
+ * here is reported, not asserted: only that it does not stay.
+ *
+ * Because of the delay, that the PMI was asked for by the very record at the threshold is only seen
+ * in a run that ends there: with as many branches as the threshold it comes, with one less not.
+ * What can go wrong: the interrupt
  * comes early, or never, or twice; records are lost before it.
  */
 #include "experiments/ds_bodies.h"
@@ -23,6 +27,7 @@
 #define RECORDS   600
 #define THRESHOLD 40
 #define ROUNDS    20 /* 321 branches: enough for any skid */
+#define SHORT     2  /* rounds of the run that ends at the threshold */
 #define SHOWN     8  /* records before and behind the threshold */
 
 static struct {
@@ -70,6 +75,29 @@ static bool records_follow_each_other(void)
     return seen.count != 0;
 }
 
+/* PMIs of a short run with the threshold at so many records. */
+static unsigned pmis_with(unsigned threshold)
+{
+    const struct ds_setup setup = {.bts_records = RECORDS, .bts_threshold = threshold};
+    unsigned before = pmu_pmi_count();
+    if (ds_setup(&setup) != NULL)
+        return 0;
+    bts_trace(DEBUGCTL_BTINT, bts_jumps, SHORT);
+    wait_for_pmi(before + 1);
+    value_u64("threshold", threshold);
+    value_u64("pmis", pmu_pmi_count() - before);
+    return pmu_pmi_count() - before;
+}
+
+static void check_the_very_record(void)
+{
+    unsigned branches = bts_jumps_branches(SHORT);
+    value_u64("branches", branches);
+    check(pmis_with(branches + 1) == 0);
+    value_u64("branches", branches);
+    check(pmis_with(branches) == 1);
+}
+
 static void run(void)
 {
     const struct ds_setup setup = {.bts_records = RECORDS, .bts_threshold = THRESHOLD};
@@ -103,6 +131,8 @@ static void run(void)
     value_str("OvfBuf_in_handler", seen.status & GLOBAL_STATUS_OVF_BUF ? "set" : "clear");
     value_hex("status_after", pmu_status());
     check(!(pmu_status() & GLOBAL_STATUS_OVF_BUF));
+
+    check_the_very_record();
 }
 
 static const char *const checks[] = {
@@ -111,6 +141,8 @@ static const char *const checks[] = {
     "in the handler the index is at or past the threshold, with room left",
     "nothing was lost before it: every branch up to the interrupt is there, in order",
     "IA32_PERF_GLOBAL_STATUS.OvfBuf is clear after the reset",
+    "with one branch less than the threshold no PMI comes",
+    "with as many branches as the threshold it comes",
     NULL,
 };
 

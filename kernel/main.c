@@ -9,6 +9,7 @@
 #include "kernel/console.h"
 #include "kernel/history.h"
 #include "kernel/input.h"
+#include "kernel/memory.h"
 #include "kernel/paging.h"
 #include "kernel/panic.h"
 #include "kernel/pic.h"
@@ -104,6 +105,7 @@ _Noreturn void kmain(const void *info)
     cmdline_parse(&cmdline, bootinfo.cmdline);
     uint16_t missing_port = start_console(early);
     paging_init();
+    memory_init(&bootinfo);
     user_init();
     struct console_sink *pixels =
         cmdline.console_vga ? framebuffer_init(&bootinfo.framebuffer) : NULL;
