@@ -63,7 +63,8 @@ static uint32_t put(struct writer *w, const void *data, uint32_t n)
         w->full = true;
         return at;
     }
-    memcpy(w->data + at, data, n);
+    if (n != 0) /* data may be NULL then */
+        memcpy(w->data + at, data, n);
     w->used += n;
     return at;
 }

@@ -46,6 +46,12 @@ static unsigned hash_of(uint64_t physical, uint64_t rip, uint32_t mode)
     return h >> (64 - HASH_BITS);
 }
 
+/* Both linear pages may be the same physical one: then the block stands in its list once. */
+static bool in_two_pages(const struct block *b)
+{
+    return b->second != NO_PAGE && b->second >> PAGE_SHIFT_4K != b->physical >> PAGE_SHIFT_4K;
+}
+
 static void unlink_page(struct block_cache *c, struct block *b, unsigned which, uint64_t page)
 {
     struct block **p = &c->page[page];
@@ -67,7 +73,7 @@ static void drop(struct cpu *cpu, struct block *b)
         p = &(*p)->hash_next;
     *p = b->hash_next;
     unlink_page(c, b, 0, b->physical >> PAGE_SHIFT_4K);
-    if (b->second != NO_PAGE)
+    if (in_two_pages(b))
         unlink_page(c, b, 1, b->second >> PAGE_SHIFT_4K);
     b->dead = true;
     b->mode = UINT32_MAX; /* other blocks' successor links may still lead here */
@@ -131,6 +137,7 @@ void blocks_page_written(struct machine *m, uint64_t physical)
 
 static void drop_all(struct cpu *cpu)
 {
+    exec_unpatch(exec_of(cpu)); /* a branch that stopped its block left the patch behind */
     for (unsigned i = 0; i < 1u << HASH_BITS; i++)
         while (cpu->blocks->hash[i]) {
             struct block *b = cpu->blocks->hash[i];
@@ -223,7 +230,7 @@ struct block *blocks_find(struct cpu *cpu)
         b->page_next[0] = c->page[physical >> PAGE_SHIFT_4K];
         c->page[physical >> PAGE_SHIFT_4K] = b;
         x->code_pages[physical >> PAGE_SHIFT_4K] = 1;
-        if (b->second != NO_PAGE) {
+        if (in_two_pages(b)) {
             b->page_next[1] = c->page[b->second >> PAGE_SHIFT_4K];
             c->page[b->second >> PAGE_SHIFT_4K] = b;
             x->code_pages[b->second >> PAGE_SHIFT_4K] = 1;

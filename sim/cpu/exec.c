@@ -121,7 +121,7 @@ static inline void account(struct cpu *cpu, const struct block *b, unsigned firs
     total[EV_STORE] += (uint64_t)(e->stores - f->stores) * sign;
 }
 
-static void unpatch(struct exec *x)
+void exec_unpatch(struct exec *x)
 {
     if (!x->patched)
         return;
@@ -143,7 +143,7 @@ void op_leave(struct cpu *cpu, const struct op *op)
 {
     struct exec *x = exec_of(cpu);
     unsigned index = op - x->running->op;
-    unpatch(x);
+    exec_unpatch(x);
     take_back_from(cpu, index);
     cpu->rip = op->rip;
     if (!x->running->dead && index < x->running->n) {
@@ -158,7 +158,7 @@ void op_end(struct cpu *cpu, const struct op *op)
 
 static void leave_before(struct exec *x, struct op *op)
 {
-    unpatch(x);
+    exec_unpatch(x);
     x->patched = op;
     x->patched_fn = op->fn;
     op->fn = op_leave;
@@ -242,7 +242,11 @@ void op_system(struct cpu *cpu, const struct op *op)
     cpu->rip = op[1].rip;
     if (!system_execute(cpu, b->insn))
         missing(cpu, b->insn);
-    cpu->total[class][EV_INSN]++;
+    if (cpu->unfinished)
+        cpu->rip = op->rip;
+    else
+        cpu->total[class][EV_INSN]++;
+    cpu->unfinished = false;
     cpu->total[class][EV_UOPS]++;
     cpu->total[class][EV_SLOTS]++;
     cpu->now++;
@@ -375,7 +379,7 @@ static void take_fault(struct cpu *cpu)
     struct exec *x = exec_of(cpu);
     struct block *b = x->running;
     uint64_t rip = cpu->rip;
-    unpatch(x);
+    exec_unpatch(x);
     if (b) {
         const struct op *op = cpu->op;
         if (op >= b->op && op < b->op + b->n) {
@@ -409,7 +413,7 @@ void cpu_run(struct cpu *cpu, uint64_t until)
         take_fault(cpu);
         break;
     case LEAVE_STOP:
-        unpatch(x);
+        exec_unpatch(x);
         x->running = NULL;
         return;
     default:
@@ -434,6 +438,7 @@ void cpu_run(struct cpu *cpu, uint64_t until)
         x->position = NULL;
         x->last = b;
         x->running = b;
+        x->accounted = index; /* nothing of it yet, should it fault before it begins */
         cpu->op = &b->op[index];
         check_code_limit(cpu, b, index);
         if (unlikely(wants_care(cpu) || cpu->now + b->bound >= cpu->deadline)) {

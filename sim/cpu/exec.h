@@ -122,6 +122,8 @@ void op_end(struct cpu *cpu, const struct op *op);
 void op_system(struct cpu *cpu, const struct op *op);
 void exec_update_mode(struct cpu *cpu);
 void exec_stop_after(struct cpu *cpu);
+/* Puts back the handler that op_leave stands in for, if any. */
+void exec_unpatch(struct exec *x);
 /* A branch instruction retires: events, prediction, records, RIP. kind's static events are bumped
  * here. */
 void exec_branch(struct cpu *cpu, const struct op *op, enum branch_kind kind, uint64_t target,

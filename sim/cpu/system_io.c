@@ -131,8 +131,8 @@ static void string_element(struct cpu *cpu, const struct insn *in, bool out, uns
     index_set(cpu, index, (cpu->r[index] + step) & address_mask(in), in);
 }
 
-/* With REP, all elements at once. SDM vol. 2 "REP" lets interrupts in between elements; here they
- * wait for the last. A fault leaves the registers at the element that met it. */
+/* With REP, interrupts and limits are looked at between elements (SDM vol. 2 "REP"); they and
+ * faults leave the registers at the next element, and RIP at the instruction. */
 static void string_io(struct cpu *cpu, const struct insn *in, bool out)
 {
     unsigned n = string_bytes(in->z.mnemonic);
@@ -144,6 +144,10 @@ static void string_io(struct cpu *cpu, const struct insn *in, bool out)
     while (cpu->r[RCX] & mask) {
         string_element(cpu, in, out, n);
         index_set(cpu, RCX, (cpu->r[RCX] - 1) & mask, in);
+        if ((cpu->r[RCX] & mask) && cpu->now >= cpu->deadline) {
+            cpu->unfinished = true;
+            return;
+        }
     }
 }
 

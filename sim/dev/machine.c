@@ -209,6 +209,7 @@ uint8_t *machine_ram_page(struct machine *m, uint64_t physical, bool *writable)
 {
     uint64_t page = physical & ~(uint64_t)(PAGE - 1);
 
+    *writable = false;
     if (page >= m->ram_size)
         return NULL;
     *writable = page < m->rom_start || page >= m->rom_end;

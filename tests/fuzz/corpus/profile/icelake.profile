@@ -1,0 +1,114 @@
+# Core i7-1065G7, Ice Lake: perfmon version 5
+#
+# 8 x 48-bit general counters, 4 fixed by the bitmap of CPUID.0AH:ECX, no AnyThread, PERF_METRICS,
+# 32 last branch records with separate information registers. Family 6, model 7EH, stepping 5.
+# Sources: SDM vol. 3 "Performance Monitoring for 10th Generation Intel Core Processors",
+# "Architectural Performance Monitoring Version 5"; SDM vol. 4, MSRs of 06_7EH; Linux
+# arch/x86/events/intel/{core,ds,lbr}.c; perfmon's event list for Ice Lake; cache and latency
+# figures from Intel's optimization reference manual, rounded. The silicon has adaptive PEBS
+# (format 4), which the model lacks: PEBS is announced as unavailable.
+#
+# Of the processor's features only those are announced that the simulator executes: integer
+# instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
+# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
+# processor.
+
+name = icelake
+description = Core i7-1065G7, Ice Lake: perfmon version 5
+
+cpuid.0x0 = 0x00000016 0x756e6547 0x6c65746e 0x49656e69
+cpuid.0x1 = 0x000706e5 0x00010800 0x01a02010 0x000bab7c
+cpuid.0x2 = 0x00feff01 0x000000f0 0 0
+cpuid.0x4.0 = 0x00000121 0x02c0003f 0x0000003f 0x00000000
+cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000
+cpuid.0x4.2 = 0x00000143 0x01c0003f 0x000003ff 0x00000000
+cpuid.0x4.3 = 0x00000163 0x03c0003f 0x00001fff 0x00000000
+cpuid.0x4.4 = 0 0 0 0
+cpuid.0x6 = 0x00000004 0 0 0
+cpuid.0x7.0 = 0 0x00000309 0 0
+cpuid.0xb.0 = 0 1 0x00000100 0
+cpuid.0xb.1 = 4 8 0x00000201 0
+cpuid.0xd.0 = 0 0 0 0
+# TSC = 38.4 MHz * 78 / 2.
+cpuid.0x15 = 2 78 38400000 0
+cpuid.0x16 = 1500 3900 100 0
+cpuid.0x80000000 = 0x80000008 0 0 0
+cpuid.0x80000001 = 0 0 0x00000121 0x2c100800
+cpuid.0x80000002 = 0x65746e49 0x2952286c 0x726f4320 0x4d542865
+cpuid.0x80000003 = 0x37692029 0x3630312d 0x20374735 0x20555043
+cpuid.0x80000004 = 0x2e312040 0x48473033 0x0000007a 0x00000000
+cpuid.0x80000005 = 0 0 0 0
+cpuid.0x80000006 = 0 0 0x02006040 0
+cpuid.0x80000007 = 0 0 0 0x00000100
+cpuid.0x80000008 = 0x00003027 0 0 0
+
+clock.core_hz = 3000000000 # turbo
+clock.tsc_hz = 1497600000
+clock.ref_hz = 38400000
+clock.apic_hz = 38400000
+
+pmu.version = 5
+pmu.general = 8
+pmu.general_width = 48
+pmu.fixed = 4
+pmu.fixed_width = 48
+pmu.fixed_bitmap = 0xf
+pmu.events_length = 8
+pmu.events_unavailable = 0
+pmu.anythread = no
+pmu.pin_control = no
+pmu.full_width = yes
+pmu.has_capabilities = yes
+pmu.capabilities = 0xb0c5
+pmu.misc_enable = 0x850089
+pmu.bts = yes
+pmu.ds64 = yes
+pmu.bts_predicted = yes
+pmu.pebs_counters = 0
+pmu.pebs_format = 0
+pmu.lbr_depth = 32
+pmu.lbr_format = 5
+pmu.lbr_select = yes
+pmu.lbr_info = yes
+pmu.metrics = yes
+pmu.offcore_rsp = 2
+pmu.skid = 20
+
+event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
+event.0x3c.0x01 = CPU_CLK_UNHALTED.REF_P ref-cycle
+event.0xc0.0x00 = INST_RETIRED.ANY_P insn
+event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch
+event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict
+event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
+event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
+event.0xa4.0x01 = TOPDOWN.SLOTS_P slots
+event.0xc2.0x02 = UOPS_RETIRED.SLOTS uops
+event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call
+event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret
+event.0xc4.0x11 = BR_INST_RETIRED.COND branch-cond
+event.0xc4.0x20 = BR_INST_RETIRED.NEAR_TAKEN branch-taken
+event.0xc4.0x40 = BR_INST_RETIRED.FAR_BRANCH branch-far
+event.0xd0.0x81 = MEM_INST_RETIRED.ALL_LOADS load
+event.0xd0.0x82 = MEM_INST_RETIRED.ALL_STORES store
+event.0xd1.0x01 = MEM_LOAD_RETIRED.L1_HIT l1-hit
+event.0xd1.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit
+event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit
+event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss
+event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss
+
+cache.l1d = 49152 12 64 5
+cache.l2 = 524288 8 64 13
+cache.llc = 8388608 16 64 42
+
+uarch.retire_width = 5
+uarch.memory_latency = 230
+uarch.mispredict_penalty = 17
+uarch.predictor_bits = 14
+uarch.lat_mul = 3
+uarch.lat_div = 18
+uarch.lat_io = 400
+uarch.lat_msr = 100
+uarch.lat_tsc = 25 # this and lat_pause: Agner Fog, "Instruction tables"
+uarch.lat_pause = 140
+uarch.lat_serialize = 100

@@ -1,0 +1,44 @@
+/* The image loader and the reader of symbols, and a few instructions of what was loaded. */
+#include <string.h>
+
+#include "sim/dev/internal.h"
+#include "sim/loader.h"
+#include "sim/symbols.h"
+#include "tests/fuzz/fuzz.h"
+
+#define RAM_BYTES (2u << 20)
+#define INSNS     200
+#define SLOTS     20000
+
+static struct profile profile;
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    stderr = nowhere(); /* the guest's misdeeds; the sanitizers write to the descriptor */
+    PROMISED(freopen("/dev/null", "w", stdout));
+    PROMISED(profile_load(&profile, "skylake", nowhere()) && profile_finish(&profile, nowhere()));
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct machine *m = machine_new(&profile, 1, RAM_BYTES);
+    uint64_t offset;
+    PROMISED(m);
+    uint8_t *exact = malloc(size ? size : 1);
+    PROMISED(exact);
+    memcpy(exact, data, size);
+    if (loader_load(m, exact, size, "fuzz", nowhere())) {
+        symbols_load(exact, size);
+        symbols_lookup(m->cpus[0]->rip, &offset);
+        symbols_find("kmain", &offset);
+        m->max_insns = INSNS;
+        m->max_slots = SLOTS;
+        machine_run(m);
+        symbols_free();
+    }
+    free(exact);
+    machine_free(m);
+    return 0;
+}

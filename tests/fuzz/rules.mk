@@ -1,0 +1,40 @@
+# The fuzzers (tests/fuzz/fuzz.h), and pmusim under the same sanitizers. Always clang, whatever CC says: libFuzzer
+# comes with it.
+
+FUZZ_CC := clang
+FUZZ_FLAGS := -std=gnu11 -O1 -g $(WARNINGS) -I. -DPMULAB_VERSION='"$(VERSION)"' \
+	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_COVERAGE := -fsanitize=fuzzer-no-link
+FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_SIM_OBJ := $(SIM_SRC:%=$(O)/fuzz/%.o) $(O)/fuzz/profiles.c.o
+FUZZ_KERNEL_OBJ := $(O)/fuzz/boot/bootinfo.c.o $(O)/fuzz/kernel/acpi.c.o
+FUZZ_OWN_OBJ := $(patsubst $(O)/fuzz/%,$(O)/fuzz/tests/fuzz/%.c.o,$(FUZZERS))
+# make fuzz: for each fuzzer
+SECONDS ?= 600
+
+$(FUZZ_SIM_OBJ) $(FUZZ_KERNEL_OBJ) $(FUZZ_OWN_OBJ): $(O)/flags.stamp
+# Comparisons are of no use to the fuzzer where each instruction makes a dozen, and they cost most of the time.
+$(filter $(O)/fuzz/sim/cpu/% $(O)/fuzz/sim/dev/% $(O)/fuzz/sim/pmu/%,$(FUZZ_SIM_OBJ)): \
+	FUZZ_COVERAGE += -fno-sanitize-coverage=trace-cmp
+$(filter-out $(O)/fuzz/profiles.c.o,$(FUZZ_SIM_OBJ)) $(FUZZ_KERNEL_OBJ) $(FUZZ_OWN_OBJ): $(O)/fuzz/%.o: %
+	@mkdir -p $(@D)
+	$(call run_as,CC)$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_COVERAGE) -MMD -MP -c $< -o $@
+$(O)/fuzz/profiles.c.o: $(O)/profiles.c
+	@mkdir -p $(@D)
+	$(call run_as,CC)$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_COVERAGE) -c $< -o $@
+
+$(O)/fuzz/fuzz_bootinfo: $(FUZZ_KERNEL_OBJ)
+$(filter-out $(O)/fuzz/fuzz_bootinfo,$(FUZZERS)): $(filter-out $(O)/fuzz/sim/main.c.o,$(FUZZ_SIM_OBJ))
+$(FUZZERS): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.c.o $(O)/files.stamp
+	$(call run_as,LD)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $(filter %.o,$^) $(SIM_LIBS) -o $@
+$(O)/fuzz/pmusim: $(FUZZ_SIM_OBJ) $(O)/files.stamp
+	$(call run_as,LD)$(FUZZ_CC) $(FUZZ_FLAGS) $(filter %.o,$^) $(SIM_LIBS) -o $@
+
+unit: $(FUZZERS) $(O)/fuzz/pmusim
+
+.PHONY: fuzz
+fuzz: ## run each fuzzer for SECONDS=600; what it finds is in build/fuzz
+	@scripts/setup test
+	@$(MAKE) --no-print-directory $(FUZZERS)
+	@FUZZ_SECONDS=$(SECONDS) $(PYTHON) tests/t_fuzz.py
+-include $(FUZZ_SIM_OBJ:.o=.d) $(FUZZ_KERNEL_OBJ:.o=.d) $(FUZZ_OWN_OBJ:.o=.d)
