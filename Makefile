@@ -52,6 +52,7 @@ unit_history := kernel/history.c kernel/crc32.c
 unit_keys := kernel/keys.c
 unit_bootinfo := boot/bootinfo.c
 unit_decode := pmu/decode.c pmu/events.c kernel/printf.c
+unit_lbr := pmu/lbr_format.c kernel/printf.c
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests/unit/unit_*.c)))
 
 .DELETE_ON_ERROR:
