@@ -3,11 +3,11 @@
 
 #include "kernel/paging.h"
 #include "kernel/panic.h"
-#include "kernel/string.h"
 
 extern const uint32_t symbol_count;
-extern const uint32_t symbol_addresses[]; /* ascending */
-extern const char symbol_names[];         /* one after the other, in the same order */
+extern const uint32_t symbol_addresses[];    /* ascending */
+extern const uint32_t symbol_name_offsets[]; /* in the same order, into: */
+extern const char symbol_names[];
 extern const uint8_t text_start[], text_end[];
 
 const char *symbol_name(uint64_t address, uint64_t *offset)
@@ -26,9 +26,6 @@ const char *symbol_name(uint64_t address, uint64_t *offset)
     }
     if (low == 0)
         return NULL;
-    const char *name = symbol_names;
-    for (uint32_t i = 0; i + 1 < low; i++)
-        name += strlen(name) + 1;
     *offset = address - symbol_addresses[low - 1];
-    return name;
+    return symbol_names + symbol_name_offsets[low - 1];
 }

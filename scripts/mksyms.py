@@ -3,8 +3,8 @@
 
 usage: nm -n kernel.elf | mksyms.py > symbols.S
 
-Only functions (types t and T) are kept, sorted by address. The table is a count, one 32-bit address
-for each, and their names one after the other, each ended by NUL: kernel/symbols.c reads it. Empty input
+Only functions (types t and T) are kept, sorted by address. The table is a count, for each one its 32-bit
+address and the offset of its name, and the names one after the other, each ended by NUL: kernel/symbols.c reads it. Empty input
 gives an empty table, for the first of the two link passes.
 """
 import re
@@ -35,9 +35,14 @@ def main():
     # The linker's own boundary marks are no functions.
     table = [(address, name) for address, name in table if name not in ("text_end", "image_start")]
     out = ['    .section .symbols, "a"', "    .balign 4"]
-    out += ["    .globl symbol_count, symbol_addresses, symbol_names"]
+    out += ["    .globl symbol_count, symbol_addresses, symbol_name_offsets, symbol_names"]
     out += ["symbol_count:", f"    .long {len(table)}", "symbol_addresses:"]
     out += [f"    .long {address:#x}" for address, _ in table]
+    out += ["symbol_name_offsets:"]
+    offset = 0
+    for _, name in table:
+        out.append(f"    .long {offset}")
+        offset += len(name) + 1
     out += ["symbol_names:"]
     out += [f'    .asciz "{name}"' for _, name in table]
     out += ['    .section .note.GNU-stack, "", @progbits']
