@@ -25,12 +25,11 @@ request_end:
     .long 12
     .long MB2_CONSOLE_EGA_TEXT_SUPPORTED
 
-    /* Width, height and depth 0: no preference (Multiboot2 Specification, "Framebuffer tag"). */
-    .balign 8
-    .short MB2_HEADER_TAG_FRAMEBUFFER, MB2_HEADER_TAG_OPTIONAL
-    .long 20
-    .long 0, 0, 0
-
+    /*
+     * No framebuffer tag (Multiboot2 Specification, "Framebuffer tag"): with one, GRUB under a BIOS leaves
+     * the text mode for a graphics mode, which is slower and one thing more to go wrong. Under UEFI, where
+     * there is no text mode, it gives its framebuffer without being asked.
+     */
     .balign 8
     .short MB2_HEADER_TAG_END, 0
     .long 8

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""The screen can be read, in VGA text and on UEFI's framebuffer, and the keyboard alone is enough."""
+
+import re
+
+import harness
+import screenshot
+from harness import SCRATCH, equal, ok, run
+from machine import Machine
+
+TITLE = "Enumerate CPUID leaf 0AH"
+
+
+def image(name, cmdline):
+    path = SCRATCH / name
+    made = run("scripts/iso", path, cmdline)
+    if made.status:
+        ok(False, f"the image with {cmdline!r} is made", made)
+    return path
+
+
+def reader(machine, firmware):
+    """What reads the words off this machine's screen."""
+    if firmware == "bios":
+        return machine.text_screen
+    return lambda: screenshot.text(machine.picture())
+
+
+def check_summary(text, name, serial):
+    """The summary is on the screen as a whole, with the words of the serial line; its checksum holds."""
+    wanted = re.search(r"# --- summary.*?# --- CRC-32 \w{8} ---", serial, re.DOTALL)
+    lines = wanted[0].split("\n") if wanted else ["no summary on the serial line"]
+    ok(len(lines) <= 24 and all(len(line) < 80 for line in lines), f"{name}: the summary fits 80 x 25", serial)
+    missing = [line for line in lines if line not in text.split("\n")]
+    ok(not missing, f"{name}: the summary is on the screen, each word", "\n".join(missing) + f"\n{text}")
+    ok("may be switched off" in text, f"{name}: the screen says that it is over", text)
+    checked = run("scripts/check-report", text_in=text)
+    ok(checked.status == 0, f"{name}: the checksum of what is on the screen holds", checked)
+
+
+full = image("screen.iso", "run=all")
+for firmware in ("bios", "uefi"):
+    with Machine(full, firmware=firmware, debug_exit=False) as machine:
+        machine.wait_for("may be switched off", 100)
+        read = reader(machine, firmware)
+        text = machine.wait_for_screen(read, "may be switched off")
+        check_summary(text, firmware, machine.serial)
+        ok(screenshot.lit_pixels(machine.picture()) > 1000, f"{firmware}: the picture is not blank")
+        equal(text.count(screenshot.BAD), 0, f"{firmware}: every cell of the screen is a character of the font")
+        # The first line holds the one character beyond ASCII of a report; paging back shows it.
+        machine.press("home")
+        text = machine.wait_for_screen(read, "TAP version 14", 10)
+        ok("TAP version 14" in text and " \N{MIDDLE DOT} " in text, f"{firmware}: Home shows the beginning", text)
+        ok("switched off" not in text and "-- lines 1 to" in text, f"{firmware}: and says where it is", text)
+        machine.press("pgdn")
+        text = machine.wait_for_screen(read, "-- lines ", 10)
+        ok("TAP version 14" not in text, f"{firmware}: page down goes on", text)
+        machine.press("end")
+        text = machine.wait_for_screen(read, "switched off", 10)
+        check_summary(text, f"{firmware}, back at the end", machine.serial)
+
+# A machine without a serial port: started by the keyboard, read on the screen.
+menu = image("menu.iso", "menu=60")
+for firmware in ("bios", "uefi"):
+    with Machine(menu, firmware=firmware, debug_exit=False, serial=False) as machine:
+        read = reader(machine, firmware)
+        text = machine.wait_for_screen(read, "without a key", 60)
+        ok("without a key" in text and TITLE in text, f"{firmware}, keyboard: the menu is there", text)
+        machine.press("down")
+        text = machine.wait_for_screen(read, "# > 14-1", 10)
+        ok("# > 14-1" in text, f"{firmware}, keyboard: the arrow chooses", text)
+        machine.press("up", "1", "5", "minus", "1", "ret")
+        text = machine.wait_for_screen(read, "ok 7 - ex15-1", 20)
+        ok("ok 7 - ex15-1" in text and "not ok" not in text, f"{firmware}, keyboard: 15-1 and Enter runs it", text)
+        machine.press("r")
+        text = machine.wait_for_screen(read, "ok 14 - ex15-1", 20)
+        ok("ok 14 - ex15-1" in text, f"{firmware}, keyboard: r runs it again", text)
+        machine.press("d")
+        text = machine.wait_for_screen(read, "no architectural PMU", 20)
+        ok("no architectural PMU: CPUID.0AH" in text, f"{firmware}, keyboard: d, where there is no PMU", text)
+        machine.press("q")
+        text = machine.wait_for_screen(read, "switched off", 20)
+        ok("1..14" in text and "0 failed, 7 skipped" in text, f"{firmware}, keyboard: q ends the session", text)
+        checked = run("scripts/check-report", text_in=text)
+        ok(checked.status == 0, f"{firmware}, keyboard: the summary's checksum holds", checked)
+harness.done()
