@@ -108,6 +108,7 @@ static void report(bool ok, const char *skip)
     /* A PMI whose handler prints must not come between a test point and its values. */
     uint64_t rflags = irq_save();
     lapic_watchdog_pause();
+    trap_hold(true);
     tap.next++;
     tap.number++;
     if (!ok)
@@ -121,6 +122,7 @@ static void report(bool ok, const char *skip)
         kprintf(" # SKIP %s", skip);
     kprintf("\n");
     print_values();
+    trap_hold(false);
     lapic_watchdog_resume();
     irq_restore(rflags);
 }

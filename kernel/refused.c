@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "kernel/arch.h"
-#include "kernel/panic.h"
+#include "kernel/paging.h"
 #include "kernel/printf.h"
 #include "kernel/segments.h"
 #include "kernel/trap.h"
@@ -22,6 +22,8 @@ static const struct {
 } instructions[] = {{OPCODE_WRMSR, "WRMSR to"}, {0x32, "RDMSR of"}, {0x33, "RDPMC of"}};
 #define N_INSTRUCTIONS (sizeof(instructions) / sizeof(instructions[0]))
 
+extern const uint8_t text_start[], text_end[];
+
 static struct {
     uint32_t number, kind;
 } kept[MAX_KEPT];
@@ -30,9 +32,9 @@ static unsigned n_kept, n_lost;
 /* Which of the instructions; N_INSTRUCTIONS: none. */
 static size_t kind_of(const struct trap_frame *frame)
 {
-    uint64_t offset;
-    if (frame->vector != VEC_GP || (frame->cs & SEG_RPL) || !symbol_name(frame->rip, &offset) ||
-        !symbol_name(frame->rip + 1, &offset))
+    uint64_t origin = paging_alias_origin(frame->rip);
+    if (frame->vector != VEC_GP || (frame->cs & SEG_RPL) || origin < (uint64_t)text_start ||
+        origin + INSN_BYTES > (uint64_t)text_end)
         return N_INSTRUCTIONS; /* not in the text: its bytes may not be readable */
     const uint8_t *code = (const uint8_t *)frame->rip;
     size_t i = 0;

@@ -39,6 +39,7 @@ _Noreturn void guard_resume(void);
 static struct gate idt[VECTORS] __attribute__((aligned(16)));
 static trap_handler handlers[VECTORS];
 static unsigned strays;
+static volatile bool holding;
 
 static unsigned ist_of(unsigned vector)
 {
@@ -151,7 +152,7 @@ static void unexpected(const struct trap_frame *frame)
  * it: better a machine that lacks a register than one that does not start. */
 static bool go_on_without(struct trap_frame *frame)
 {
-    return this_cpu()->guard_rsp == 0 && refused_skip(frame);
+    return (holding || this_cpu()->guard_rsp == 0) && refused_skip(frame);
 }
 
 void trap_dispatch(struct trap_frame *frame)
@@ -165,6 +166,11 @@ void trap_dispatch(struct trap_frame *frame)
         strays++; /* before pmu_init() nobody could say where it is from */
     else
         unexpected(frame);
+}
+
+void trap_hold(bool on)
+{
+    holding = on;
 }
 
 unsigned trap_stray_nmis(void)

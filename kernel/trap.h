@@ -29,6 +29,10 @@ trap_handler trap_set_handler(unsigned vector, trap_handler handler);
  * the dispatcher again. For an experiment that must know each instruction of its handler. */
 void trap_set_entry(unsigned vector, const char *entry);
 
+/* While held, a refused MSR access does not end the guarded run: an NMI's handler must not break
+ * off what is being printed. */
+void trap_hold(bool on);
+
 /* NMIs that came while no handler for them was installed: they are ignored. */
 unsigned trap_stray_nmis(void);
 
