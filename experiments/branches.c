@@ -43,7 +43,7 @@ static void note_difference(unsigned age, const struct branch_record *is, const 
 bool branches_are(const struct branch_record *records, unsigned n_records,
                   const struct branch *taken, unsigned n, uint64_t suppressed, uint64_t may_lack)
 {
-    unsigned depth = lbr_info()->depth, age = 0, kept = 0;
+    unsigned depth = lbr_info()->depth, age = 0, must = 0, may = 0;
     const struct branch *missing = NULL;
     for (unsigned i = n; i-- > 0 && age < depth && missing == NULL;) {
         if (taken[i].kind & suppressed)
@@ -55,10 +55,15 @@ bool branches_are(const struct branch_record *records, unsigned n_records,
         else if (!(taken[i].kind & may_lack))
             missing = &taken[i];
     }
-    for (unsigned i = 0; i < n; i++)
-        kept += !(taken[i].kind & suppressed);
+    for (unsigned i = 0; i < n; i++) {
+        bool kept = !(taken[i].kind & suppressed), optional = taken[i].kind & may_lack;
+        must += kept && !optional;
+        may += kept && optional;
+    }
     value_u64("recorded", n_records);
-    value_u64("expected", kept < depth ? kept : depth);
+    value_u64("expected", must < depth ? must : depth);
+    if (may != 0)
+        value_u64("or_as_many_as", must + may < depth ? must + may : depth);
     if (missing == NULL && age == n_records)
         return true;
     note_difference(age, age < n_records ? &records[age] : NULL, missing);
