@@ -53,6 +53,8 @@ unit_keys := kernel/keys.c
 unit_bootinfo := boot/bootinfo.c
 unit_decode := pmu/decode.c pmu/events.c kernel/printf.c
 unit_lbr := pmu/lbr_format.c kernel/printf.c
+unit_ds := pmu/ds_layout.c kernel/printf.c
+unit_pebs := pmu/pebs_format.c
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests/unit/unit_*.c)))
 
 .DELETE_ON_ERROR:
