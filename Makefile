@@ -51,6 +51,7 @@ unit_cmdline := kernel/cmdline.c kernel/printf.c
 unit_history := kernel/history.c kernel/crc32.c
 unit_keys := kernel/keys.c
 unit_bootinfo := boot/bootinfo.c
+unit_acpi := kernel/acpi.c
 unit_decode := pmu/decode.c pmu/events.c kernel/printf.c
 unit_lbr := pmu/lbr_format.c kernel/printf.c
 unit_ds := pmu/ds_layout.c kernel/printf.c

@@ -7,8 +7,6 @@
 #include "kernel/arch.h"
 #include "kernel/segments.h"
 
-#define DESCRIPTOR_CODE32 0x00cf9b000000ffff
-
     .text
     .code16
     .globl ap_trampoline, ap_trampoline_end
@@ -21,10 +19,10 @@ ap_trampoline:
     movl %cr0, %eax
     orl $CR0_PE, %eax
     movl %eax, %cr0
-    ljmpl $SEG_KERNEL_CODE, $ap_protected
+    ljmpl $BOOT_CODE32, $ap_protected
 ap_gdtr:
-    .short ap_gdt_end - ap_gdt - 1
-    .long ap_gdt
+    .short BOOT_GDT_LIMIT
+    .long boot_gdt
 ap_trampoline_end:
 
     .code32
@@ -38,6 +36,7 @@ ap_protected:
     xchgl %esp, ap_stack
     testl %esp, %esp
     jz 1f
+    lidt boot_idtr
 
     /* INIT leaves the caches off, CR0.CD and NW set (SDM vol. 3 "Processor State After Reset"): all of CR0
      * is written. EFER before paging, because the tables use NX. */
@@ -51,7 +50,6 @@ ap_protected:
     wrmsr
     movl $(CR0_PG | CR0_WP | CR0_NE | CR0_ET | CR0_MP | CR0_PE), %eax
     movl %eax, %cr0
-    lgdt boot_gdtr
     ljmp $SEG_KERNEL_CODE, $ap_long
 1:  cli
     hlt
@@ -72,13 +70,5 @@ ap_long:
 2:  cli
     hlt
     jmp 2b
-
-    .section .rodata
-    .balign 8
-ap_gdt:
-    .quad 0
-    .quad DESCRIPTOR_CODE32
-    .quad DESCRIPTOR_KERNEL_DATA
-ap_gdt_end:
 
     .section .note.GNU-stack, "", @progbits

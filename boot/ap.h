@@ -3,6 +3,10 @@
 #ifndef PMULAB_AP_H
 #define PMULAB_AP_H
 
+/* boot/start.S's GDT: its limit and its 32-bit code segment. */
+#define BOOT_GDT_LIMIT 31
+#define BOOT_CODE32    0x18
+
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>

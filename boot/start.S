@@ -2,6 +2,7 @@
  * From the boot loader to kmain(): 32-bit protected mode without paging (Multiboot2 Specification,
  * "I386 machine state") to 64-bit mode (SDM vol. 3 "Initializing IA-32e Mode").
  */
+#include "boot/ap.h"
 #include "boot/multiboot2.h"
 #include "kernel/arch.h"
 #include "kernel/percpu.h"
@@ -23,7 +24,6 @@
 #define LSR_THR_EMPTY 0x20
 #define COM1_WAIT 100000
 
-#define BOOT_CODE32 0x18
 #define GATE_INTERRUPT 0x8e00 /* present, DPL 0; 32 bits, or 64 in IA-32e mode */
 #define GATE64_SIZE 16
 #define BOOT_IDT_SIZE ((VEC_GP + 1) * ENTRY_SIZE)
@@ -203,16 +203,16 @@ efer_refused:
     .ascii "TAP version 14\r\n"
     .asciz "Bail out! RDMSR or WRMSR of IA32_EFER (0xc0000080) raises #GP: there is no long mode without it.\r\n"
 
+    /* The other processors use the same tables (boot/ap.S). */
     .balign 8
+    .globl boot_gdt, boot_idtr
 boot_gdt:
     .quad 0
     .quad DESCRIPTOR_KERNEL_CODE
     .quad DESCRIPTOR_KERNEL_DATA
     .quad DESCRIPTOR_CODE32
-boot_gdt_end:
-    .globl boot_gdtr
 boot_gdtr:
-    .short boot_gdt_end - boot_gdt - 1
+    .short BOOT_GDT_LIMIT
     .long boot_gdt
 boot_idtr:
     .short BOOT_IDT_SIZE - 1

@@ -7,21 +7,27 @@
  */
 #include "experiments/bodies.h"
 #include "experiments/experiment.h"
+#include "experiments/pmi_wait.h"
 #include "experiments/ring3.h"
+#include "kernel/trap.h"
 #include "kernel/panic.h"
 #include "kernel/paging.h"
 #include "kernel/string.h"
 #include "kernel/user.h"
 #include "lapic/lapic.h"
+#include "pmu/pmu.h"
 
 #include <stddef.h>
 
-#define ARGUMENT    0x123456789
-#define CPL_3       3
-#define SPIN_ROUNDS 3000000
-#define ALARM_US    100
+#define ARGUMENT       0x123456789
+#define CPL_3          3
+#define SPIN_ROUNDS    3000000
+#define ALARM_US       100
+#define OVERFLOW_AFTER 200000 /* user instructions: a loop of millions */
+#define USER_SELECT    (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_INT)
 
 static volatile unsigned alarms;
+static uint64_t pmi_rip, pmi_cs;
 
 static void on_alarm(void)
 {
@@ -51,6 +57,35 @@ static void interrupted_in_ring3(void)
     check(ran && alarms == 1);
 }
 
+static void on_pmi(const struct pmi *pmi)
+{
+    pmi_rip = pmi->frame->rip;
+    pmi_cs = pmi->frame->cs;
+}
+
+/* PMC0 counts in ring 3 only, so it is there that it overflows. */
+static void pmi_in_ring3(void)
+{
+    const char *missing = need_missing(NEED_PMU | NEED_INSTRUCTIONS | NEED_PMI);
+    if (missing) {
+        check_skip("%s", missing);
+        return;
+    }
+    pmi_rip = pmi_cs = 0;
+    pmu_set_pmi_handler(on_pmi, PMI_KEEP_RUNNING);
+    pmu_select(0, USER_SELECT);
+    bool ready = pmu_write_overflow_in(0, OVERFLOW_AFTER) &&
+                 user_load(user_spin, (size_t)(user_spin_end - user_spin), USER_INTERRUPT);
+    pmu_count(PMU_MASK(0), user_enter, SPIN_ROUNDS);
+    wait_for_pmi(1);
+    uint64_t size = (uint64_t)(user_spin_end - user_spin);
+    value_hex("rip", pmi_rip);
+    value_hex("cs", pmi_cs);
+    value_u64("pmis", pmu_pmi_count());
+    check(ready && pmu_pmi_count() == 1 && (pmi_cs & CPL_3) == CPL_3 &&
+          pmi_rip - user_code_address() <= size && user_result() == 1);
+}
+
 /* body_chain() at its second address, and its name found by that address. */
 static void runs_at(uint64_t base)
 {
@@ -68,6 +103,7 @@ static void run(void)
     round_trip(USER_SYSENTER);
     round_trip(USER_INTERRUPT);
     interrupted_in_ring3();
+    pmi_in_ring3();
     runs_at(PAGING_HIGH);
     runs_at(PAGING_UPPER);
     user_run(user_halt, (size_t)(user_halt_end - user_halt), USER_INTERRUPT, 0, NULL);
@@ -79,6 +115,7 @@ static const char *const checks[] = {
     "SYSENTER comes back from ring 3",
     "an interrupt gate comes back from ring 3",
     "an interrupt is taken in ring 3",
+    "a PMI is taken in ring 3",
     "code runs above 4 GiB",
     "code runs in the upper half",
     "HLT in ring 3",

@@ -30,8 +30,8 @@
 #define ITERATIONS      100000
 #define OVERFLOW_AFTER  20000  /* a tenth of the loop's instructions */
 #define ITERATIONS_BOTH 300000 /* long enough that the two runs overlap */
-#define TIMEOUT_MS      1000
-#define MEETING_US      100000
+#define TIMEOUT_MS      2000
+#define MEETING_US      500000
 
 static struct side {
     unsigned pmis;    /* counted by the handler on the processor that runs it */

@@ -20,7 +20,7 @@
 #include <stddef.h>
 
 #define SETTLE_NOPS        100 /* time for an interrupt that is already pending to be delivered */
-#define RESTORE_TIMEOUT_MS 100
+#define RESTORE_TIMEOUT_MS 1000
 
 static void print_header(const struct cmdline *cl)
 {

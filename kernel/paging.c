@@ -30,6 +30,11 @@ static struct alias {
 } aliases[MAX_ALIASES];
 static unsigned n_aliases;
 
+bool paging_no_execute(void)
+{
+    return no_execute != 0;
+}
+
 static void flush(uint64_t virt)
 {
     __asm__ volatile("invlpg (%0)" ::"r"(virt) : "memory");

@@ -16,6 +16,9 @@
 /* Gives every page its rights and turns CR0.WP and, where CPUID has NX, EFER.NXE on. */
 void paging_init(void);
 
+/* Pages can be closed to fetches: IA32_EFER.NXE is on, as it must be on every processor. */
+bool paging_no_execute(void);
+
 /* Maps the 4 KiB page at virt (canonical, page-aligned) to phys. flags: PTE_RW, PTE_US, PTE_PWT,
  * PTE_PCD, PTE_XD (ignored on a processor without NX); PTE_P is implied. What was mapped there is
  * replaced. False when the static pool of page tables is used up. Other processors must flush their

@@ -14,7 +14,6 @@
 #include "kernel/arch.h"
 #include "kernel/console.h"
 #include "kernel/cpuid.h"
-#include "kernel/msr.h"
 #include "kernel/paging.h"
 #include "kernel/percpu.h"
 #include "kernel/printf.h"
@@ -25,9 +24,9 @@
 
 #define INIT_WAIT_US       10000
 #define STARTUP_WAIT_US    200
-#define COME_WAIT_US       100000  /* from the second startup IPI to the stack being taken */
+#define COME_WAIT_US       500000  /* from the second startup IPI to the stack being taken */
 #define READY_WAIT_US      1000000 /* from there to the end of its initialisation */
-#define STOP_WAIT_US       20000
+#define STOP_WAIT_US       200000
 #define STOP_REPEAT_US     1000
 #define CONSOLE_PATIENCE_S 2 /* a report on a slow serial line takes a second */
 #define US_PER_MS          1000
@@ -161,7 +160,7 @@ static void nmi(struct trap_frame *frame)
     /* Between two runs there is nothing to end; the sender repeats it. */
     if (cpu->guard_rsp) {
         self->stop = false;
-        trap_abort("ended from outside", frame);
+        trap_abort("ended by the boot processor", frame);
     }
 }
 
@@ -305,9 +304,9 @@ static const char *start_one(uint32_t apic_id, uint64_t page, bool *lost)
 static void start_all(uint64_t page)
 {
     memcpy((void *)page, ap_trampoline, (size_t)(ap_trampoline_end - ap_trampoline));
-    ap_efer = (uint32_t)(EFER_LME | (rdmsr(MSR_IA32_EFER) & EFER_NXE));
+    ap_efer = (uint32_t)(EFER_LME | (paging_no_execute() ? EFER_NXE : 0));
     for (unsigned i = 0; i < found.n; i++)
-        if (found.apic_id[i] != processors[0].apic_id && i <= MAX_CPUS)
+        if (found.apic_id[i] != processors[0].apic_id)
             lapic_send_ipi(found.apic_id[i], APIC_ICR_INIT | APIC_ICR_LEVEL_ASSERT);
     delay_us(INIT_WAIT_US);
 
@@ -369,7 +368,7 @@ void smp_print(void)
 {
     if (found.n <= 1)
         return;
-    kprintf("# %u processors, local APIC IDs", n_processors);
+    kprintf("# %u of %u processors run, local APIC IDs", n_processors, found.n);
     for (unsigned i = 0; i < n_processors; i++)
         kprintf("%s %u", i ? "," : "", (unsigned)processors[i].apic_id);
     kprintf("\n");

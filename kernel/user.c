@@ -22,7 +22,9 @@
 
 static uint8_t user_text[MAX_CPUS][PAGE_SIZE] __attribute__((aligned(PAGE_SIZE)));
 static uint8_t user_stack[MAX_CPUS][USER_STACK_SIZE] __attribute__((aligned(PAGE_SIZE)));
-static bool mapped[MAX_CPUS];
+static struct {
+    bool mapped, syscall, sysenter; /* is there, and its registers took what they were given */
+} ready[MAX_CPUS];
 
 /* The ways back: the instruction, and the UD2 that nobody should reach. */
 static const char *const exits[] = {
@@ -53,12 +55,16 @@ static bool sysenter_is_legacy_only(void)
 
 const char *user_return_missing(enum user_return how)
 {
+    unsigned index = this_cpu()->index;
     if (how == USER_SYSCALL && !has_syscall())
         return "no SYSCALL: CPUID.80000001H:EDX[11] = 0";
     if (how == USER_SYSENTER && !has_sysenter())
         return "no SYSENTER: CPUID.1:EDX[11] = 0";
     if (how == USER_SYSENTER && sysenter_is_legacy_only())
         return "no SYSENTER in 64-bit mode on this vendor's processors";
+    if ((how == USER_SYSCALL && !ready[index].syscall) ||
+        (how == USER_SYSENTER && !ready[index].sysenter))
+        return "an MSR of SYSCALL or SYSENTER raises #GP";
     return NULL;
 }
 
@@ -82,20 +88,21 @@ static bool map_pages(unsigned index)
 /* SDM vol. 3 "Fast System Calls in 64-Bit Mode" and "Performing Fast Calls to System Procedures
  * with the SYSENTER and SYSEXIT Instructions". Both entries take their stack from struct percpu;
  * SYSENTER wants one nevertheless. */
-static void set_up_fast_calls(const struct percpu *cpu)
+static bool set_up_syscall(void)
 {
-    wrmsr(MSR_IA32_KERNEL_GS_BASE, 0);
-    if (has_syscall()) {
-        wrmsr(MSR_IA32_STAR, (uint64_t)SEG_USER_CODE32 << 48 | (uint64_t)SEG_KERNEL_CODE << 32);
-        wrmsr(MSR_IA32_LSTAR, (uint64_t)user_syscall_entry);
-        wrmsr(MSR_IA32_FMASK, SYSCALL_FMASK);
-        wrmsr(MSR_IA32_EFER, rdmsr(MSR_IA32_EFER) | EFER_SCE);
-    }
-    if (has_sysenter()) {
-        wrmsr(MSR_IA32_SYSENTER_CS, SEG_KERNEL_CODE);
-        wrmsr(MSR_IA32_SYSENTER_ESP, cpu->tss.ist[IST_DF]);
-        wrmsr(MSR_IA32_SYSENTER_EIP, (uint64_t)user_sysenter_entry);
-    }
+    uint64_t efer;
+    return has_syscall() && rdmsr_safe(MSR_IA32_EFER, &efer) &&
+           wrmsr_safe(MSR_IA32_STAR,
+                      (uint64_t)SEG_USER_CODE32 << 48 | (uint64_t)SEG_KERNEL_CODE << 32) &&
+           wrmsr_safe(MSR_IA32_LSTAR, (uint64_t)user_syscall_entry) &&
+           wrmsr_safe(MSR_IA32_FMASK, SYSCALL_FMASK) && wrmsr_safe(MSR_IA32_EFER, efer | EFER_SCE);
+}
+
+static bool set_up_sysenter(void)
+{
+    return has_sysenter() && wrmsr_safe(MSR_IA32_SYSENTER_CS, SEG_KERNEL_CODE) &&
+           wrmsr_safe(MSR_IA32_SYSENTER_ESP, this_cpu()->tss.ist[IST_DF]) &&
+           wrmsr_safe(MSR_IA32_SYSENTER_EIP, (uint64_t)user_sysenter_entry);
 }
 
 void user_init(void)
@@ -103,8 +110,10 @@ void user_init(void)
     struct percpu *cpu = this_cpu();
     if (cpu->index == 0)
         trap_set_user_gate(USER_VECTOR, user_interrupt_entry);
-    set_up_fast_calls(cpu);
-    mapped[cpu->index] = map_pages(cpu->index);
+    wrmsr_safe(MSR_IA32_KERNEL_GS_BASE, 0); /* ring 3 needs none; any value does */
+    ready[cpu->index].syscall = set_up_syscall();
+    ready[cpu->index].sysenter = set_up_sysenter();
+    ready[cpu->index].mapped = map_pages(cpu->index);
     cpu->user_code = user_code_address();
     cpu->user_stack = cpu->user_code + USER_STACK + USER_STACK_SIZE;
 }
@@ -113,7 +122,7 @@ bool user_load(const void *code, size_t size, enum user_return how)
 {
     unsigned index = this_cpu()->index;
     uint64_t start = user_code_address();
-    if (!mapped[index] || size > USER_CODE_MAX || user_return_missing(how))
+    if (!ready[index].mapped || size > USER_CODE_MAX || user_return_missing(how))
         return false;
     memcpy(user_text[index], code, size);
     memcpy(user_text[index] + size, exits[how], EXIT_SIZE);

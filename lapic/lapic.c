@@ -233,8 +233,7 @@ bool lapic_send_ipi(uint32_t apic_id, uint32_t command)
 {
     if (lapic.x2apic) {
         __asm__ volatile("mfence; lfence" ::: "memory");
-        wrmsr(MSR_X2APIC_BASE + APIC_ICR / 16, (uint64_t)apic_id << 32 | command);
-        return true;
+        return wrmsr_safe(MSR_X2APIC_BASE + APIC_ICR / 16, (uint64_t)apic_id << 32 | command);
     }
     if (!lapic.present || apic_id >= XAPIC_IDS)
         return false;

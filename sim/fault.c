@@ -33,6 +33,7 @@ static struct {
     unsigned n_msrs;
     uint64_t nth_msr, msr_accesses; /* nth 0: none */
     unsigned counters;              /* general counters that answer */
+    uint32_t no_cpus;               /* bit n: processor n does not start */
     bool counters_limited, no_apic, no_x2apic, dirty, x2apic_on;
     enum pmi_kind pmi;
     uint64_t pmi_nth, pmi_seen; /* nth 0: every one */
@@ -136,6 +137,16 @@ static bool set_nmi(const char *text)
            number(text + sizeof(every) - 1, EVERY_MIN, INT32_MAX, &fault.nmi_every);
 }
 
+static bool set_no_cpu(const char *text)
+{
+    uint64_t n;
+
+    if (!number(text, 1, MACHINE_MAX_CPUS - 1, &n))
+        return false;
+    fault.no_cpus |= 1u << n;
+    return true;
+}
+
 static bool set_firmware(const char *text)
 {
     if (strcmp(text, "dirty") == 0)
@@ -182,6 +193,8 @@ static const struct {
      "an NMI reaches the first processor every N core cycles"},
     {"no-apic", NULL, NULL, set_no_apic, "no local APIC: neither in CPUID nor at its address"},
     {"no-x2apic", NULL, NULL, set_no_x2apic, "no x2APIC mode"},
+    {"no-cpu", "N", "a number from 1 to 7", set_no_cpu,
+     "processor N does not answer to a startup IPI"},
     {"firmware", "KIND", "dirty or x2apic", set_firmware,
      "dirty: counters, PEBS and DEBUGCTL were left on, overflows pending, the LVT\n"
      "                   masked; x2apic: the local APIC was left in x2APIC mode"},
@@ -406,4 +419,9 @@ void fault_tick(struct cpu *cpu)
         fault.again_at = NEVER;
     else
         fault.again_at = cpu->now + AGAIN_CYCLES * cpu->profile->uarch.retire_width;
+}
+
+bool fault_no_startup(const struct cpu *cpu)
+{
+    return fault.no_cpus >> cpu->index & 1;
 }

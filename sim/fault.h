@@ -34,6 +34,9 @@ enum fault_access fault_rdpmc(uint32_t selector);
  * asked by fault_tick(). */
 unsigned fault_pmi(struct cpu *cpu);
 
+/* Does this processor ignore startup IPIs? */
+bool fault_no_startup(const struct cpu *cpu);
+
 /* Value of cpu->now at which an NMI or a PMI comes out of nowhere; UINT64_MAX: none. */
 uint64_t fault_deadline(const struct cpu *cpu);
 /* Lets what is due arrive. */

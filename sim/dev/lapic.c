@@ -473,7 +473,8 @@ static void receive(struct lapic *l, unsigned mode, unsigned vector)
         break;
     case MODE_STARTUP:
         /* Only a processor that waits for it takes a SIPI ("MP Initialization Protocol"). */
-        if (l->cpu->state == CPU_WAIT_SIPI || (l->cpu->attention & ATTN_INIT)) {
+        if (!fault_no_startup(l->cpu) &&
+            (l->cpu->state == CPU_WAIT_SIPI || (l->cpu->attention & ATTN_INIT))) {
             l->cpu->sipi_vector = vector;
             cpu_attend(l->cpu, ATTN_SIPI);
         }
