@@ -60,7 +60,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests
 
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: all kernel sim unit run iso test lint setup clean help FORCE
+.PHONY: all kernel sim unit run iso test test-all lint setup clean help FORCE
 
 all: kernel sim ## build the kernel and the simulator (the default)
 kernel: $(O)/pmulab.elf ## build the kernel, build/pmulab.elf
@@ -80,6 +80,9 @@ test: ## every test (ONLY=word: those with it in their name); the last line is "
 	@scripts/setup test
 	@$(MAKE) --no-print-directory all unit
 	@$(PYTHON) tests/run.py $(ONLY)
+
+test-all: ## the same with the long matrices whole: every MSR access refused, 10,000 random machines
+	@ALL=1 $(MAKE) --no-print-directory test
 
 lint: ## check the format (clang-format), and look for mistakes (cppcheck, clang-tidy, shellcheck)
 	@scripts/setup lint

@@ -11,6 +11,7 @@ FUZZ_KERNEL_OBJ := $(O)/fuzz/boot/bootinfo.c.o $(O)/fuzz/kernel/acpi.c.o
 FUZZ_OWN_OBJ := $(patsubst $(O)/fuzz/%,$(O)/fuzz/tests/fuzz/%.c.o,$(FUZZERS))
 # make fuzz: for each fuzzer
 SECONDS ?= 600
+MACHINES ?= 10000
 
 $(FUZZ_SIM_OBJ) $(FUZZ_KERNEL_OBJ) $(FUZZ_OWN_OBJ): $(O)/flags.stamp
 # Comparisons are of no use to the fuzzer where each instruction makes a dozen, and they cost most of the time.
@@ -33,8 +34,9 @@ $(O)/fuzz/pmusim: $(FUZZ_SIM_OBJ) $(O)/files.stamp
 unit: $(FUZZERS) $(O)/fuzz/pmusim
 
 .PHONY: fuzz
-fuzz: ## run each fuzzer for SECONDS=600; what it finds is in build/fuzz
+fuzz: ## run each fuzzer for SECONDS=600 (what it finds is in build/fuzz), and MACHINES=10000 random machines
 	@scripts/setup test
-	@$(MAKE) --no-print-directory $(FUZZERS)
+	@$(MAKE) --no-print-directory all $(FUZZERS)
 	@FUZZ_SECONDS=$(SECONDS) $(PYTHON) tests/t_fuzz.py
+	@$(PYTHON) tests/random_profiles.py $(MACHINES) $$(date +%s)
 -include $(FUZZ_SIM_OBJ:.o=.d) $(FUZZ_KERNEL_OBJ:.o=.d) $(FUZZ_OWN_OBJ:.o=.d)

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Random machines: the kernel on processors that nobody has built.
+
+usage: random_profiles.py [COUNT [FIRST-SEED]]     (2000 from seed 1; --show SEED prints one machine)
+
+Each seed gives a profile, a command line and perhaps a fault. Most machines are consistent: their registers do
+what CPUID and the capability registers announce, as the manual has it. On those nothing may be `not ok`. The
+others contradict themselves (raw CPUID leaves against other registers, ignored writes, missing registers); there
+a check may fail, because the machine is wrong, but the run must end in order all the same: exit 0 or 1 that
+agrees with the checks, and a complete, valid TAP stream.
+"""
+
+import concurrent.futures
+import pathlib
+import random
+import re
+import sys
+import tempfile
+
+import harness
+from harness import KERNEL, PMUSIM, run
+
+PROFILES = pathlib.Path("sim/profiles")
+BASES = ["core2", "haswell", "icelake", "kvm", "sandybridge", "sapphirerapids", "skylake", "westmere"]
+USUAL = ["15-1", "15-2", "15-3", "15-4"]
+CONTRADICTORY = 0.4  # of the machines
+MEASURED_EVENTS = 7  # the architectural events that every base's event list has
+X2APIC, HYPERVISOR = 1 << 21, 1 << 31  # CPUID.1:ECX
+MASK32 = (1 << 32) - 1
+
+
+class Machine:
+    """The profile as text that can be changed line by line, and how to run it."""
+
+    def __init__(self, base):
+        self.text = (PROFILES / f"{base}.profile").read_text(encoding="utf-8")
+        self.words = []
+        self.fault = []
+        self.consistent = True
+
+    def get(self, key, otherwise="0"):
+        line = re.search(rf"^{re.escape(key)} = (.*)$", self.text, re.MULTILINE)
+        return line[1] if line else otherwise
+
+    def set(self, key, value):
+        value = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+        line = re.compile(rf"^{re.escape(key)} = .*\n", re.MULTILINE)
+        self.text = line.sub("", self.text) + f"{key} = {value}\n"
+
+    def number(self, key):
+        return int(self.get(key), 0)
+
+    def flip(self, leaf, register, bits, on):
+        """Sets or clears bits of a CPUID leaf; register 0 to 3 is EAX to EDX."""
+        values = [int(v, 0) for v in self.get(f"cpuid.{leaf}").split()]
+        values[register] = values[register] | bits if on else values[register] & ~bits
+        self.set(f"cpuid.{leaf}", " ".join(f"0x{v:08x}" for v in values))
+
+
+def vary(m, r):
+    """A consistent PMU of any version, in all the sizes that the manual allows."""
+    version = r.choice([0, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6])
+    general = r.choice([1, 2, 3, 4, 4, 5, 6, 7, 8])
+    m.set("pmu.version", version)
+    m.set("pmu.general", general)
+    m.set("pmu.general_width", r.choice([32, 33, 36, 39, 40, 40, 47, 48, 48, 48, 52, 56, 63, 64]))
+    m.set("pmu.fixed", r.choice([0, 0, 1, 2, 3, 3, 3, 4]))
+    m.set("pmu.fixed_width", r.choice([32, 36, 40, 40, 47, 48, 48, 48, 56, 64]))
+    m.set("pmu.fixed_bitmap", f"0x{r.choice([0, 0, 1, 2, 4, 5, 6, 7, 15]):x}" if version >= 5 else 0)
+    m.set("pmu.events_length", r.choice([0, 1, 2, 3, 5, 7, 7, 7, 7]))
+    m.set("pmu.events_unavailable", f"0x{r.choice([0, 0, 0, r.getrandbits(MEASURED_EVENTS), 1 << r.randrange(7)]):x}")
+    m.set("pmu.anythread", r.random() < 0.5)
+    m.set("pmu.pin_control", r.random() < 0.5)
+    m.set("pmu.skid", r.choice([0, 1, 5, 20, 20, 100, 300]))
+    m.set("uarch.retire_width", r.choice([1, 2, 3, 4, 4, 5, 6]))
+    hypervisor = r.random() < 0.25
+    m.flip("0x1", 2, HYPERVISOR, hypervisor)
+    m.flip("0x1", 2, X2APIC, r.random() < 0.7)
+    m.set("pmu.no_freeze", hypervisor and r.random() < 0.5)
+    # Without PEBS, BTS or branch records as often as with the base's.
+    store = version >= 2 and r.random() < 0.6
+    if not store:
+        m.set("pmu.bts", False)
+    if not store or r.random() < 0.3:
+        m.set("pmu.pebs_counters", 0)
+        m.set("pmu.pebs_load_latency", False)
+    else:
+        m.set("pmu.pebs_counters", f"0x{m.number('pmu.pebs_counters') & ((1 << general) - 1):x}")
+    m.set("pmu.metrics", False)
+    announced = r.random() < 0.8
+    m.set("pmu.full_width", announced and r.random() < 0.7)
+    m.set("pmu.has_capabilities", announced)
+    if not announced:  # without the register the records have no format
+        m.set("pmu.pebs_counters", 0)
+        m.set("pmu.pebs_load_latency", False)
+        m.set("pmu.lbr_depth", 0)
+    capabilities = m.number("pmu.capabilities") & ~(1 << 15 | 1 << 13)
+    m.set("pmu.capabilities", f"0x{capabilities | (m.get('pmu.full_width') == 'yes') << 13:x}")
+
+
+def contradict(m, r):
+    """Announcements that the registers do not keep, and registers that do not work."""
+    m.consistent = False
+    leaf = [0, 0, 0, 0]
+    style = r.randrange(4)
+    if style == 0:  # anything
+        leaf = [r.getrandbits(32) for _ in range(4)]
+    elif style == 1:  # a plausible leaf with one odd field
+        leaf = [0x07300404, 0, 0, 0x603]
+        leaf[r.choice([0, 0, 0, 1, 2, 3])] ^= r.getrandbits(8) << r.choice([0, 8, 16, 24])
+    elif style == 2:  # more than there is, or a version of the future
+        leaf = [
+            r.choice([5, 6, 7, 200, 255]) | r.randrange(256) << 8 | r.choice([0, 31, 32, 48, 64, 65, 255]) << 16
+            | r.randrange(256) << 24,
+            r.getrandbits(32), r.getrandbits(32), r.getrandbits(16),
+        ]  # fmt: skip
+    else:  # nothing, where there is a PMU
+        leaf = [r.choice([0, 1, 0x0100, 0x300000]), 0, r.getrandbits(8), r.getrandbits(13)]
+    # In front of the leaf: the reader takes it only from a profile that says so.
+    m.text = "pmu.contradictory = yes\n" + m.text
+    m.set("cpuid.0xa", " ".join(f"0x{v & MASK32:08x}" for v in leaf))
+    for register, bit in [(2, 15), (3, 21), (2, 2), (2, 31), (2, 21), (3, 9)]:  # PDCM DS DTES64 HV X2APIC APIC
+        if r.random() < 0.2:
+            m.flip("0x1", register, 1 << bit, r.random() < 0.5)
+    if r.random() < 0.1:
+        m.flip("0x0", 0, MASK32, False)
+        m.flip("0x0", 0, r.choice([1, 7, 9, 10, 0x80000008]), True)
+    m.set("pmu.misc_enable", f"0x{r.getrandbits(40):x}")
+    m.set("pmu.capabilities", f"0x{r.choice([0, r.getrandbits(17), r.getrandbits(64)]):x}")
+    m.set("pmu.no_freeze", r.random() < 0.3)
+    if r.random() < 0.5:
+        msr = r.choice([0xC1, 0x186, 0x309, 0x345, 0x38D, 0x38E, 0x38F, 0x390, 0x1A0, 0x1D9, 0x3F1, 0x600, 0x834])
+        m.fault.append(
+            r.choice(
+                [
+                    f"msr=0x{msr:x}", f"msr-read=0x{msr:x}", f"msr-write=0x{msr:x}", f"msr-ignore=0x{msr:x}",
+                    f"counters={r.randrange(9)}", "pmi=lost", "pmi=double", "pmi=spurious", "no-apic",
+                    f"nmi=every:{r.choice([2000, 5000, 50000])}", "firmware=dirty", "firmware=x2apic",
+                ]
+            )
+        )  # fmt: skip
+
+
+def machine(seed):
+    r = random.Random(seed)
+    m = Machine(r.choice(BASES))
+    vary(m, r)
+    if r.random() < CONTRADICTORY:
+        contradict(m, r)
+    elif r.random() < 0.1:
+        m.fault.append(r.choice(["firmware=dirty", "no-apic", "no-x2apic"]))
+    if not {"no-apic", "no-x2apic", "firmware=x2apic"} & set(m.fault) and r.random() < 0.3:
+        m.words.append(r.choice(["apic=xapic", "pmi=nmi", "pmi=fixed"]))
+    kind = r.random()
+    if kind < 0.85:
+        m.words.append("run=" + ",".join(r.sample(USUAL, r.choice([1, 2, 2, 4]))))
+    elif kind < 0.97:
+        m.words.append("run=15-*")
+    m.words.append("console=serial watchdog=20")
+    return m
+
+
+def go(seed):
+    """Runs the machine of a seed; gives what is wrong, or None, and the text that shows it."""
+    m = machine(seed)
+    with tempfile.NamedTemporaryFile("w", suffix=".profile", encoding="utf-8") as file:
+        file.write(m.text)
+        file.flush()
+        faults = [word for fault in m.fault for word in ("--fault", fault)]
+        result = run(
+            PMUSIM, "--profile", file.name, *faults, "--max-seconds", 60, "--cmdline", " ".join(m.words), KERNEL,
+            seconds=60,
+        )  # fmt: skip
+    why = wrong(m, result)
+    shown = f"# seed {seed}\n# --cmdline '{' '.join(m.words)}' {' '.join(faults)}\n{m.text}\n{result}"
+    return why, shown
+
+
+def wrong(m, result):
+    tap = result.tap
+    if result.status not in (0, 1):
+        return f"exit {result.status}"
+    if tap.errors:
+        return f"invalid TAP: {tap.errors[0]}"
+    if tap.bail_out is not None:
+        return f"Bail out: {tap.bail_out}"
+    if (result.status == 0) == bool(tap.failures) and "ended after its last check" not in result.out:
+        return f"exit {result.status} with {len(tap.failures)} failures"
+    if m.consistent and result.status != 0:
+        first = tap.failures[0].text if tap.failures else "exit 1"
+        return f"consistent, but not ok: {first}"
+    return None
+
+
+def check(first, count):
+    """Checks for the seeds first to first + count - 1."""
+    seeds = range(first, first + count)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(go, seeds, chunksize=1))
+    bad = [(seed, why, shown) for seed, (why, shown) in zip(seeds, results) if why]
+    for seed, why, shown in bad[:10]:
+        harness.ok(False, f"seed {seed}: {why}", shown)
+    if len(bad) > 10:
+        print("# and seeds " + ", ".join(f"{seed} ({why})" for seed, why, _ in bad[10:60]))
+    harness.ok(not bad, f"{count} random machines, seeds {first} to {first + count - 1}: {len(bad)} go wrong")
+
+
+def main():
+    if sys.argv[1:2] == ["--show"]:
+        print(go(int(sys.argv[2]))[1])
+        return
+    numbers = [int(word) for word in sys.argv[1:]] + [2000, 1][len(sys.argv) - 1 :]
+    check(numbers[1], numbers[0])
+    harness.done()
+
+
+if __name__ == "__main__":
+    main()

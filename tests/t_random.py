@@ -1,0 +1,10 @@
+#!/usr/bin/env python3
+"""Two thousand random machines, the same in each run (tests/random_profiles.py); five times as many with ALL=1."""
+
+import os
+
+import harness
+import random_profiles
+
+random_profiles.check(first=1, count=10000 if os.environ.get("ALL") == "1" else 2000)
+harness.done()
