@@ -84,8 +84,8 @@ static void show(bool from_serial)
     }
     if (from_serial) {
         serial_putc('\n');
-        put_page(serial_putc, SERIAL_PREFIX);
-        serial_putc('\n');
+        put_page(serial_putc,
+                 SERIAL_PREFIX); /* whatever comes next ends or rewrites its last line */
     }
 }
 

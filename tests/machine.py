@@ -38,7 +38,7 @@ class Machine:
             command += ["-drive", f"if=pflash,format=raw,readonly=on,file={code}"]
             command += ["-drive", f"if=pflash,format=raw,file={self.scratch}/vars"]
         self.command = [*command, *more]
-        self.serial = ""  # what came over the line so far
+        self.raw = b""
 
     def __enter__(self):
         self.process = subprocess.Popen(
@@ -55,12 +55,17 @@ class Machine:
             self.qmp.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
+    @property
+    def serial(self):
+        """What came over the serial line so far, with LF at the ends of lines."""
+        return self.raw.decode(errors="replace").replace("\r\n", "\n")
+
     def _read(self, seconds):
         """Takes in what the serial line has; False when it is closed."""
         if not select.select([self.process.stdout], [], [], max(0, seconds))[0]:
             return True
         got = os.read(self.process.stdout.fileno(), 65536)
-        self.serial += got.decode(errors="replace").replace("\r\n", "\n")
+        self.raw += got
         return bool(got)
 
     def wait_for(self, text, seconds=60, start=0):
