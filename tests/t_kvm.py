@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""QEMU with KVM: features that the host refuses are dropped and named, and nothing waits for ever.
+
+A stand-in for QEMU plays the hosts; then, where /dev/kvm works, the real one.
+"""
+
+import os
+
+import harness
+from harness import SCRATCH, check_clean, ok, run, skip
+
+SECONDS = 20  # for the real one: a nested KVM can take minutes to boot, which is no fault of ours
+
+STAND_IN = r"""#!/bin/sh
+cpu= hangs=HANGS
+echo run >>COUNT
+while [ $# -gt 0 ]; do
+    [ "$1" != -cpu ] || cpu=$2
+    shift
+done
+refuse() {
+    echo "qemu-system-x86_64: error: failed to set MSR $1 to 0x69" >&2
+    echo "qemu-system-x86_64: kvm.c:3183: kvm_buf_set_msrs: Assertion failed." >&2
+    exit 134
+}
+for pair in REFUSED; do
+    case $cpu in
+    *"${pair#*=}"*) ;;
+    *) refuse "${pair%%=*}" ;;
+    esac
+done
+[ -z "$hangs" ] || exec sleep 60
+[ -z "COMPLAINT" ] || { echo "COMPLAINT" >&2; exit 1; }
+printf 'TAP version 14\r\n1..1\r\nok 1 - all\r\n'
+exit 33
+"""
+
+bin_dir = SCRATCH / "kvm-bin"
+bin_dir.mkdir(parents=True, exist_ok=True)
+count = bin_dir / "count"
+
+
+def boot(refused="", hangs="", complaint="", seconds=10):
+    """scripts/qemu with the stand-in; gives the result and how often it was started."""
+    text = STAND_IN.replace("REFUSED", refused).replace("HANGS", hangs).replace("COUNT", str(count.absolute()))
+    qemu = bin_dir / "qemu-system-x86_64"
+    qemu.write_text(text.replace("COMPLAINT", complaint), encoding="utf-8")
+    qemu.chmod(0o755)
+    count.write_text("", encoding="utf-8")
+    path = f"{bin_dir.absolute()}:{os.environ['PATH']}"
+    result = run("scripts/qemu", "no.iso", "kvm", "bios", 1, seconds, env={"PATH": path})
+    return result, count.read_text(encoding="utf-8").count("run")
+
+
+result, started = boot()
+ok(result.status == 0 and started == 1 and not result.err, "a host that refuses nothing: one start", result)
+result, started = boot("0x10a=-arch-capabilities 0x48e=-vmx 0x345=-pdcm")
+named = all(f"MSR {msr}: going on with -{word}" in result.err for msr, word in
+            [("0x10a", "arch-capabilities"), ("0x48e", "vmx"), ("0x345", "pdcm")])  # fmt: skip
+ok(result.status == 0 and started == 4 and named, "three refused features are dropped and named", result)
+ok(not result.tap.errors, "and nothing but TAP is on stdout", result)
+result, started = boot("0x38d=pmu=off")
+ok(result.status == 0 and "going on with pmu=off" in result.err, "the PMU's own MSRs: without a PMU", result)
+result, started = boot("0x999=never")
+ok(result.status == 3 and started == 1 and "MSR 0x999" in result.err, "an MSR of no feature: QEMU's message", result)
+result, started = boot("0x10a=never")
+ok(result.status == 3 and started == 2, "a refusal that does not go away ends it", result)
+result, started = boot(complaint="Could not access KVM kernel module: Permission denied")
+ok(result.status == 3 and started == 1 and "Permission denied" in result.err, "no access: QEMU's message", result)
+result, started = boot(hangs="yes", seconds=2)
+ok(result.status == 124 and result.seconds < 10 and "not done after 2 s" in result.err, "a guest that hangs", result)
+result = run("scripts/run", env={"ENGINE": "tcg", "LIMIT": "soon"})
+ok(result.status == 2 and "LIMIT" in result.err, "a wrong LIMIT is named", result)
+
+if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+    skip("the real KVM", "/dev/kvm is not there or not ours")
+else:
+    result = run("scripts/run", env={"ENGINE": "kvm", "LIMIT": str(SECONDS)}, seconds=SECONDS + 40)
+    why = (result.err.strip().splitlines() or ["no word"])[-1]
+    ok(result.seconds < SECONDS + 30, f"the real KVM ends within {SECONDS} s", result)
+    ok("engine: qemu -accel kvm" in result.err, "it says that KVM is asked for, and whether there is a PMU", result)
+    if result.status in (0, 1):
+        check_clean(result, "the real KVM", skips=True)
+    else:
+        skip("the experiments in KVM", f"exit {result.status}: {why}")
+harness.done()
