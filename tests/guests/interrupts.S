@@ -183,8 +183,8 @@ main:
         mov ID(%r15), %eax
         mov %eax, ICR + 0x10(%r15)
         movl $0x4400, ICR(%r15)
-        nop
-        nop
+        mov $100, %ecx          /* QEMU looks for it at branches */
+1:      loop 1b
         END
         movl $0x4400, ICR(%r15)
         xor %r14d, %r14d

@@ -378,6 +378,11 @@ caught: push %eax
         pop %eax
         popl vector
         popl error_code
+        cmpl $0, ended
+        je 1f
+        SET vector, none
+        SET error_code, 0
+1:
         mov %esp, frame_at
         popl frame_ip
         popl frame_cs
@@ -429,6 +434,7 @@ ustack_top:
 resume: .skip 4
 vector: .skip 4
 error_code: .skip 4
+ended:  .skip 4
 saved_sp: .skip 4
 frame_at: .skip 4
 frame_ip: .skip 4
