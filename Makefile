@@ -25,12 +25,14 @@ endif
 
 WARNINGS := -Wall -Wextra -Werror
 
-# -Os: the image has to stay small, and nothing that is measured is compiled: bodies and window are assembly.
+# -Oz, or -Os for an older compiler: the image has to stay small, and nothing that is measured is compiled:
+# bodies and window are assembly.
 # -fcf-protection=none: some distributions turn CET on by default, and an ENDBR64 at the head of a function
 # under test would be one instruction more than its listing shows.
+SMALL := $(shell $(CC) -Oz -fsyntax-only -x c /dev/null 2>/dev/null && echo -Oz || echo -Os)
 KERNEL_CFLAGS := -std=gnu11 -m64 -ffreestanding -mgeneral-regs-only -mno-red-zone -fno-pie \
 	-fno-stack-protector -fno-omit-frame-pointer -fno-asynchronous-unwind-tables \
-	-fcf-protection=none -Os -g $(WARNINGS) -I. -DPMULAB_VERSION='"$(VERSION)"'
+	-fcf-protection=none $(SMALL) -g $(WARNINGS) -I. -DPMULAB_VERSION='"$(VERSION)"'
 # max-page-size: keeps the Multiboot2 header within the first 32 KiB of the file.
 KERNEL_LDFLAGS := -m64 -static -nostdlib -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack \
 	-Wl,-z,max-page-size=4096

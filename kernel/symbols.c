@@ -6,7 +6,7 @@
 
 extern const uint32_t symbol_count;
 extern const uint32_t symbol_addresses[];    /* ascending */
-extern const uint32_t symbol_name_offsets[]; /* in the same order, into: */
+extern const uint16_t symbol_name_offsets[]; /* in the same order, into: */
 extern const char symbol_names[];
 extern const uint8_t text_start[], text_end[];
 

@@ -14,7 +14,7 @@
 
 #define CPUID_1_EDX_MCE        (1 << 7)
 #define VECTORS                256
-#define STUB_SIZE              16
+#define STUB_SIZE              9
 #define GATE_INTERRUPT_PRESENT 0x8e00 /* 64-bit interrupt gate, DPL 0, present */
 #define GATE_DPL3              0x6000
 
@@ -157,6 +157,7 @@ static bool go_on_without(struct trap_frame *frame)
 
 void trap_dispatch(struct trap_frame *frame)
 {
+    frame->vector &= 0xff;
     if (fix_up(frame) || go_on_without(frame))
         return;
     trap_handler handler = handlers[frame->vector];

@@ -19,7 +19,7 @@
 #define FRAME_RSP 160
 #define VECTOR_AND_ERROR 16
 
-#define STUB_SIZE 16
+#define STUB_SIZE 9 /* two pushes of a byte, a near jump */
 #define VECTORS 256
 
     .text
@@ -61,18 +61,18 @@
 
     /* One stub a vector, all of the same size: IDT entry n points to trap_stubs + n * STUB_SIZE. Those
      * without an error code push a 0 for it (SDM vol. 3 "Exceptions and Interrupts", table of the
-     * protected-mode exceptions; 21 #CP, 29 #VC and 30 #SX have one too). */
-    .balign STUB_SIZE
+     * protected-mode exceptions; 21 #CP, 29 #VC and 30 #SX have one too). PUSH sign-extends its byte;
+     * trap_dispatch cuts the vector back to eight bits. */
     .globl trap_stubs
 trap_stubs:
     .set vector, 0
     .rept VECTORS
-    .balign STUB_SIZE
+    .org trap_stubs + vector * STUB_SIZE
     .if !(vector == VEC_DF || (vector >= VEC_TS && vector <= VEC_PF) || vector == VEC_AC || \
           vector == 21 || vector == 29 || vector == 30)
     pushq $0
     .endif
-    pushq $vector
+    pushq $(vector - ((vector & 0x80) << 1))
     .if vector == VEC_DF || vector == VEC_NMI || vector == VEC_MC
     jmp trap_entry_ist
     .else

@@ -3,9 +3,9 @@
 
 usage: nm -n kernel.elf | mksyms.py > symbols.S
 
-Only functions (types t and T) are kept, sorted by address. The table is a count, for each one its 32-bit
-address and the offset of its name, and the names one after the other, each ended by NUL: kernel/symbols.c reads it. Empty input
-gives an empty table, for the first of the two link passes.
+Only functions (types t and T) are kept, sorted by address. The table is a count, for each function its 32-bit
+address and the 16-bit offset of its name, and the names one after the other, each ended by NUL:
+kernel/symbols.c reads it. Empty input gives an empty table, for the first of the two link passes.
 """
 import re
 import sys
@@ -41,8 +41,10 @@ def main():
     out += ["symbol_name_offsets:"]
     offset = 0
     for _, name in table:
-        out.append(f"    .long {offset}")
+        out.append(f"    .short {offset}")
         offset += len(name) + 1
+    if offset >= 1 << 16:
+        sys.exit(f"mksyms: {offset} bytes of names, more than 16 bits can point into")
     out += ["symbol_names:"]
     out += [f'    .asciz "{name}"' for _, name in table]
     out += ['    .section .note.GNU-stack, "", @progbits']
