@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FARTHEST 0x100000 /* beyond that an address is no part of a symbol, but a stray one */
+
 struct symbol {
     uint64_t address;
     const char *name; /* in strings */
@@ -139,7 +141,7 @@ const char *symbols_lookup(uint64_t address, uint64_t *offset)
         else
             high = middle;
     }
-    if (low == 0)
+    if (low == 0 || address - symbols[low - 1].address > FARTHEST)
         return NULL;
     *offset = address - symbols[low - 1].address;
     return symbols[low - 1].name;
