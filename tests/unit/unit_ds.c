@@ -105,6 +105,7 @@ static void refuses(void **state)
         {"runs past the end", BUT(bts.base, NO_ROOM + 0xf00)},
         {"0x800000000000 is not canonical", BUT(area, 0x800000000000ULL)},
         {"0x7fffffffff80 is not canonical", BUT(bts.base, 0x7fffffffff80ULL)},
+        {"0xffff7fffffffff80 is not canonical", BUT(bts.base, 0xffff7fffffffff80ULL)},
         {"shares the page 0x110000 with code", BUT(area, CODE + 0x10800)},
         {"shares the page 0x100000 with code", BUT(pebs.base, CODE - 0x40)},
         {"page 0x300000, which is not mapped", BUT(area, UNUSED + 0x40)},
