@@ -15,6 +15,8 @@ PROFILE ?= skylake
 CPUS ?= 1
 TRACE ?=
 CMDLINE ?=
+# What `make usb` writes to.
+DEV ?=
 export CC O EX ENGINE PROFILE CPUS TRACE CMDLINE PYTHON
 
 # V=1 shows the whole commands.
@@ -62,7 +64,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests
 
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: all kernel sim unit run iso test test-all lint setup clean help FORCE
+.PHONY: all kernel sim unit run iso usb test test-all lint setup clean help FORCE
 
 all: kernel sim ## build the kernel and the simulator (the default)
 kernel: $(O)/pmulab.elf ## build the kernel, build/pmulab.elf
@@ -77,6 +79,9 @@ iso: ## build/pmulab.iso for BIOS and UEFI, from a disc or (by dd) a USB stick
 	@scripts/setup iso
 	@$(MAKE) --no-print-directory kernel
 	scripts/iso $(O)/pmulab.iso
+
+usb: iso ## write the image to a USB stick: DEV=/dev/sdX; shows what the device is, and asks
+	@scripts/usb $(O)/pmulab.iso "$(DEV)"
 
 test: ## every test (ONLY=word: those with it in their name); the last line is "N passed, N failed"
 	@scripts/setup test
