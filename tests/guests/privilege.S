@@ -196,7 +196,7 @@ after_sysenter:
         TRY "SYSEXIT to an address that is not canonical: #GP", 13, 0
         mov $NONCANONICAL, %rdx
         mov $user_stack_top, %ecx
-        rex.w sysexit
+        sysexitq
         END
         lgdt gdt_register
 
@@ -237,7 +237,7 @@ fast_entry:
         popq seen_flags
         mov $after_sysenter, %edx
         mov $user_stack_top, %ecx
-        rex.w sysexit
+        sysexitq
 
         .section .data
         .balign 16
