@@ -4,7 +4,7 @@
 import re
 
 import harness
-from harness import KERNEL, PMUSIM, SCRATCH, SEVEN, Run, check_clean, equal, ok, run, sim
+from harness import CHAPTER_15, KERNEL, PMUSIM, SCRATCH, Run, check_clean, equal, ok, run, sim
 from machine import Machine
 
 UP, DOWN, PAGE_UP, PAGE_DOWN = "\033[A", "\033[B", "\033[5~", "\033[6~"
@@ -30,7 +30,7 @@ SESSIONS = [
     ("a number", "15-1\rq", ["15-1"], 1),
     ("a number with keys of another layout", "15/1\rq", ["15-1"], 1),
     ("LF as Enter", "15-1\nq", ["15-1"], 1),
-    ("a group", "15-*\rq", SEVEN, 1),
+    ("a group", "15-*\rq", CHAPTER_15, 1),
     ("two numbers", "15-3,15-1\rq", ["15-1", "15-3"], 1),
     ("a typing error corrected", "14-3\x7f\x7f\x7f5-3\rq", ["15-3"], 1),
     ("r repeats", "15-1\rrrq", ["15-1"], 3),
