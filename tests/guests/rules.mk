@@ -5,7 +5,7 @@ GUEST_SRC := $(sort $(wildcard tests/guests/*.S))
 GUESTS := $(GUEST_SRC:tests/guests/%.S=$(O)/test/guests/%.elf) $(GUEST_SRC:tests/guests/%.S=$(O)/test/guests/%.tcg.elf)
 OBJCOPY ?= objcopy
 GUEST_ASFLAGS := -m64 -fno-pie -Itests/guests -I. -x assembler-with-cpp
-GUEST_LDFLAGS := -m64 -static -nostdlib -no-pie -Wl,-T,tests/guests/link.ld -Wl,--build-id=none \
+GUEST_LDFLAGS := -m64 -static -nostdlib -Wl,-T,tests/guests/link.ld -Wl,--build-id=none \
 	-Wl,-z,noexecstack -Wl,-z,max-page-size=4096
 
 # A 32-bit ELF file, whatever it holds: that is what Multiboot's loaders take.
