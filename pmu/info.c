@@ -178,6 +178,11 @@ static void find_debug_store(void)
     if (!info.pebs)
         why(info.no_pebs, "no PEBS: IA32_MISC_ENABLE%s",
             info.misc_enable.answered ? "[12] = 1" : " raises #GP");
+    if (info.pebs && info.pdcm && !info.perf_capabilities.answered) {
+        info.pebs = false;
+        why(info.no_pebs,
+            "no PEBS: IA32_PERF_CAPABILITIES raises #GP, the record format is unknown");
+    }
     if (!info.bts)
         why(info.no_bts, "no BTS: IA32_MISC_ENABLE%s",
             info.misc_enable.answered ? "[11] = 1" : " raises #GP");

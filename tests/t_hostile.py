@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Machines that misbehave (pmusim --fault): nothing panics or hangs, TAP stays valid, and what is wrong is named."""
+
+import harness
+from harness import KERNEL, PMUSIM, equal, ok, run
+
+SKYLAKE, WESTMERE = "skylake", "westmere"
+CLEAN, FAILS = 0, 1
+# Profile, fault, command line, exit status, what the output must name.
+MACHINES = [
+    # CPUID announces a PMU, but its registers raise #GP.
+    (SKYLAKE, "msr=0x38f", "run=14-1,15-*", FAILS, ["WRMSR to 0x38f refused"]),
+    (SKYLAKE, "msr=0x186,msr=0xc1", "run=15-*", FAILS, ["MSR 186H raises #GP"]),
+    (WESTMERE, "msr=0x38d,msr=0x38e,msr=0x38f,msr=0x390", "run=15-*", FAILS, ["MSR 38DH raises #GP"]),
+    (SKYLAKE, "msr=0x38e", "pmi=nmi run=15-*", FAILS, ["RDMSR of 0x38e refused"]),
+    # Fewer counters than announced.
+    (SKYLAKE, "counters=2", "run=15-1", FAILS, ["MSR 188H raises #GP", "not ok 1 "]),
+    (SKYLAKE, "counters=0", "run=15-*", FAILS, ["MSR 186H raises #GP"]),
+    # MISC_ENABLE, PERF_CAPABILITIES, DEBUGCTL.
+    (SKYLAKE, "msr=0x1a0", "", CLEAN, ["SKIP no PEBS: IA32_MISC_ENABLE raises #GP"]),
+    (SKYLAKE, "msr-ignore=0x1a0", "run=15-*", CLEAN, []),
+    (SKYLAKE, "msr=0x345", "run=15-*", CLEAN, ["IA32_PERF_CAPABILITIES (345H) raises #GP"]),
+    (SKYLAKE, "msr=0x1d9", "run=15-4", FAILS, ["WRMSR to 0x1d9"]),
+    (SKYLAKE, "msr-ignore=0x1d9", "run=15-4", FAILS, ['debugctl_12: "cannot be set"']),
+    (SKYLAKE, "msr-ignore=0x38f", "run=15-*", FAILS, []),
+    # The local APIC.
+    (SKYLAKE, "no-apic", "", CLEAN, ["SKIP no local APIC: CPUID.1:EDX[9] = 0"]),
+    (SKYLAKE, "no-x2apic", "run=15-3", CLEAN, []),
+    (SKYLAKE, "no-x2apic", "apic=x2apic run=15-3", CLEAN, ["no x2APIC: CPUID.1:ECX[21] = 0"]),
+    (SKYLAKE, "msr=0x1b", "run=15-*", CLEAN, ["IA32_APIC_BASE (1BH) raises #GP"]),
+    (SKYLAKE, "msr=0x832", "run=15-12", CLEAN, ["cannot be unmasked"]),
+    (SKYLAKE, "msr=0x834", "run=15-3", FAILS, ["WRMSR to 0x834"]),
+    (SKYLAKE, "msr-ignore=0x80f", "run=15-3", FAILS, []),
+    # What the firmware left.
+    (SKYLAKE, "firmware=dirty", "", CLEAN, []),
+    (WESTMERE, "firmware=dirty", "pmi=nmi", CLEAN, []),
+    (SKYLAKE, "firmware=x2apic", "apic=xapic", CLEAN, []),
+    # Interrupts: lost, doubled, without a cause.
+    (SKYLAKE, "pmi=lost", "run=15-3,15-4", FAILS, ["pmis: 0"]),
+    (SKYLAKE, "pmi=lost:1", "run=15-3,15-4", FAILS, ["ok 7 - ex15-4"]),
+    (SKYLAKE, "pmi=double", "run=15-3", None, []),
+    (SKYLAKE, "pmi=double", "run=15-3 pmi=nmi", None, []),
+    (SKYLAKE, "pmi=spurious:3000", "run=15-2,15-3,15-4", FAILS, ["unexpected PMI"]),
+    (WESTMERE, "nmi=every:2000", "run=15-1,15-2,15-4", FAILS, ["unexpected NMI", "while the kernel started"]),
+    (SKYLAKE, "nmi=every:50001", "pmi=nmi run=15-*", None, ["unexpected NMI"]),
+    (SKYLAKE, "nmi=every:20000,firmware=dirty,pmi=double", "run=15-3,15-4", FAILS, ["unexpected NMI"]),
+    # No long mode without IA32_EFER.
+    (SKYLAKE, "msr=0xc0000080", "", FAILS, ["IA32_EFER (0xc0000080) raises #GP"]),
+]
+
+for profile, fault, words, status, named in MACHINES:
+    name = f"{profile} {fault} {words}".strip()
+    result = run(
+        PMUSIM, "--profile", profile, "--fault", fault, "--max-seconds", 20,
+        "--cmdline", f"{words} watchdog=100 console=serial", KERNEL,
+    )  # fmt: skip
+    wanted = [status] if status is not None else [CLEAN, FAILS]
+    ok(result.status in wanted and not result.tap.errors, f"{name}: valid TAP, exit {wanted}", f"{result.tap.errors}\n{result}")
+    missing = [text for text in named if text not in result.out]
+    ok(not missing, f"{name}: it says what is wrong", f"missing: {missing}\n{result}")
+
+for word, wanted in [
+    ("msr", "number of an MSR"), ("msr=", "number of an MSR"), ("msr=0x", "number of an MSR"),
+    ("nth-msr=0", "from 1 on"), ("pmi=late", "lost, double or spurious"), ("pmi=lost:0", "lost, double"),
+    ("nmi=every:5", "from 2000 on"), ("nmi=7", "every:N"), ("counters=9", "from 0 to 8"),
+    ("no-apic=1", "takes no argument"), ("firmware=old", "dirty or x2apic"), ("smoke", "--fault help"), ("", "--fault help"),
+]:  # fmt: skip
+    result = run(PMUSIM, "--fault", word, KERNEL)
+    ok(result.status == 2 and wanted in result.err and not result.out, f"--fault '{word}': {wanted}", result)
+listed = run(PMUSIM, "--fault", "help")
+equal((listed.status, listed.out.count("\n") >= 12), (0, True), "--fault help lists the words")
+first, second = (run(PMUSIM, "--fault", "nmi=every:7001", "--cmdline", "run=15-3", KERNEL).out for _ in range(2))
+equal(first, second, "a machine that misbehaves does it the same way each time")
+harness.done()
