@@ -191,8 +191,7 @@ static void check_high_threshold(const struct sampled low[N_LEVELS])
 
 static bool set_up(void)
 {
-    const char *why;
-    const struct pebs_generation *g = pebs_generation(&why);
+    const struct pebs_generation *g = pebs_generation(NULL);
     uint32_t counters = pebs_counters(&g->latency);
     const struct ds_setup setup = {.pebs_records = RECORDS, .pebs_threshold = DS_CIRCULAR};
     const char *refused = ds_setup(&setup);

@@ -89,8 +89,7 @@ static bool in_order(void)
 
 static void run(void)
 {
-    const char *why;
-    const struct pebs_event *event = &pebs_generation(&why)->loads;
+    const struct pebs_event *event = &pebs_generation(NULL)->loads;
     uint32_t counters = pebs_counters(event);
     const struct ds_setup setup = {.bts_records = pebs_lab_bts_records(),
                                    .bts_threshold = DS_CIRCULAR,

@@ -41,8 +41,7 @@ static void on_pmi(const struct pmi *pmi)
 
 static void run(void)
 {
-    const char *why;
-    const struct pebs_event *event = &pebs_generation(&why)->loads;
+    const struct pebs_event *event = &pebs_generation(NULL)->loads;
     uint32_t counters = pebs_counters(event);
     const struct ds_setup setup = {.bts_records = pebs_lab_bts_records(),
                                    .bts_threshold = DS_CIRCULAR,

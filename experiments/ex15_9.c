@@ -72,8 +72,7 @@ static void meet(unsigned plain, unsigned sampled, const struct pebs_event *even
 
 static void run(void)
 {
-    const char *why;
-    const struct pebs_event *event = &pebs_generation(&why)->loads;
+    const struct pebs_event *event = &pebs_generation(NULL)->loads;
     uint32_t counters = pebs_counters(event);
     const struct ds_setup setup = {.bts_records = BTS_RECORDS,
                                    .bts_threshold = BTS_THRESHOLD,

@@ -85,7 +85,7 @@ static const char *no_instructions(void)
 
 static const char *no_pebs(void)
 {
-    const char *why;
+    const char *why = NULL;
     pebs_generation(&why);
     return why;
 }

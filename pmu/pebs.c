@@ -49,21 +49,23 @@ const struct pebs_generation *pebs_generation(const char **why)
     struct cpu_ident cpu;
     cpu_identify(&cpu);
     const struct pebs_generation *g = pebs_find_generation(cpu.family, cpu.model);
-    *why = NULL;
+    const char *reason = NULL;
     if (!info->pebs) {
-        *why = info->no_pebs;
+        reason = info->no_pebs;
     } else if (pebs_format_size(pebs_format(), 0) == 0) {
         ksnprintf(text, sizeof(text),
                   "PEBS record format %u is not known: IA32_PERF_CAPABILITIES[11:8]",
                   pebs_format());
-        *why = text;
+        reason = text;
     } else if (g == NULL) {
         ksnprintf(text, sizeof(text),
                   "no precise event is known of family %u model 0x%x (CPUID.1:EAX)",
                   (unsigned)cpu.family, (unsigned)cpu.model);
-        *why = text;
+        reason = text;
     }
-    return *why == NULL ? g : NULL;
+    if (why != NULL)
+        *why = reason;
+    return reason == NULL ? g : NULL;
 }
 
 uint32_t pebs_counters(const struct pebs_event *event)
@@ -78,7 +80,7 @@ uint32_t pebs_counters(const struct pebs_event *event)
 
 const char *pebs_no_latency(void)
 {
-    const char *why;
+    const char *why = NULL;
     const struct pebs_generation *g = pebs_generation(&why);
     if (g == NULL)
         return why;
@@ -101,13 +103,11 @@ bool pebs_set_latency(unsigned cycles)
 
 bool pebs_enable(unsigned counter, const struct pebs_event *event, uint64_t period)
 {
-    const struct pebs_generation *g;
-    const char *why;
+    const struct pebs_generation *g = pebs_generation(NULL);
     uint64_t enable = rdmsr(MSR_IA32_PEBS_ENABLE) | PMU_MASK(counter);
     uint64_t select = event->code | PERFEVTSEL_USR | PERFEVTSEL_OS;
     if (adaptive())
         select |= PERFEVTSEL_ADAPTIVE;
-    g = pebs_generation(&why);
     if (g != NULL && event == &g->latency && pmu_info()->version < VERSION_NO_LL)
         enable |= PMU_MASK(counter) << LL_EN_SHIFT;
     pmu_select(counter, select);

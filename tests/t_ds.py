@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""The debug store: branch traces in memory (14-9 to 14-13) and precise samples (15-5 to 15-10) on every processor
+that has them, with the PMI as a fixed interrupt and as NMI, and what the others say that they lack."""
+
+import re
+
+from harness import check_clean, done, ok, sim
+
+BTS = ["14-9", "14-10", "14-11", "14-12", "14-13"]
+PEBS = ["15-5", "15-6", "15-7", "15-8", "15-9", "15-10"]
+ALL = f"run={','.join(BTS + PEBS)}"
+WHOLE = ["westmere", "sandybridge", "haswell", "skylake", "icelake"]
+CORE2_LACKS = re.compile(r"no load latency: PEBS record format 0 |IA32_PMC1 cannot sample: IA32_PEBS_ENABLE\[1\]")
+RECORD = {"core2": 144, "westmere": 176, "sandybridge": 176, "haswell": 192, "skylake": 200, "icelake": 208}
+
+for profile, size in RECORD.items():
+    core2 = profile == "core2"
+    result = sim(ALL, profile=profile)
+    tap = check_clean(result, profile, BTS + PEBS, skips=core2)
+    if core2:
+        others = [point.skip for point in tap.skips if not CORE2_LACKS.search(point.skip)]
+        ok(len(tap.skips) == 3 + 7 and not others, "core2: only load latency, and PEBS on IA32_PMC1, are skipped", others)
+    ok(f"PEBS records of {size} bytes" in result.out, f"{profile}: records of {size} bytes", result)
+    check_clean(sim("run=14-10,14-13,15-7,15-8,15-9 pmi=nmi", profile=profile), f"{profile}, pmi=nmi", skips=core2)
+
+for profile, bts, pebs in (
+    ("none", "CPUID.0AH:EAX[7:0] = 0", "CPUID.0AH:EAX[7:0] = 0"),
+    ("kvm", "CPUID.1:EDX[21] = 0", "CPUID.1:EDX[21] = 0"),
+    ("sapphirerapids", None, "IA32_MISC_ENABLE[12] = 1"),
+):
+    result = sim(ALL, profile=profile)
+    ok(result.status == 0 and not result.tap.failures, f"{profile}: nothing is not ok", result)
+    for experiments, reason in ((BTS, bts), (PEBS, pebs)):
+        skips = [point.skip or "" for experiment in experiments for point in result.tap.of(experiment)]
+        good = all(reason in skip for skip in skips) if reason else not any(skips)
+        ok(skips and good, f"{profile}: {experiments[0]} and on say {reason or 'nothing is missing'}", skips)
+
+done()
