@@ -42,7 +42,7 @@ class Machine:
 
     def __enter__(self):
         self.process = subprocess.Popen(
-            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         self.qmp = None
         return self
@@ -109,6 +109,11 @@ class Machine:
             if "return" in answer or "error" in answer:
                 return answer
         return {}
+
+    def cpu_features(self, model):
+        """The features of a -cpu model, as {name: value}; {} when this machine cannot have it."""
+        answer = self._command("query-cpu-model-expansion", type="full", model={"name": model})
+        return answer.get("return", {}).get("model", {}).get("props", {})
 
     def press(self, *keys):
         """Presses keys of the PS/2 keyboard, by QEMU's names, one after the other."""
