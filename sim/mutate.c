@@ -49,8 +49,9 @@ static const struct {
     [MUTATE_BTS_FILTER_IGNORED] = {"bts-filter-ignored",
                                    "BTS_OFF_OS and BTS_OFF_USR switch nothing off"},
     [MUTATE_BTS_32BIT] = {"bts-32bit", "BTS records hold the low halves of the addresses"},
-    [MUTATE_BTS_DOUBLE_PMI] = {"bts-double-pmi",
-                               "the first BTS record after a full buffer asks for a PMI once more"},
+    [MUTATE_BTS_DOUBLE_PMI] =
+        {"bts-double-pmi",
+         "once in a DS area, BTS asks for a second PMI when a full buffer was emptied"},
 };
 
 bool mutate_choose(const char *name)

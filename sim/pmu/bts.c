@@ -64,8 +64,9 @@ void bts_record(struct pmu *pmu, uint64_t from, uint64_t to, bool mispredicted)
         return;
     b.index += sizeof r;
     bool full = b.index >= b.threshold + (mutated(MUTATE_BTS_LATE_THRESHOLD) ? sizeof r : 0);
-    bool again = mutated(MUTATE_BTS_DOUBLE_PMI) && pmu->bts_was_full && !full;
+    bool again = mutated(MUTATE_BTS_DOUBLE_PMI) && pmu->bts_was_full && !full && !pmu->bts_doubled;
     pmu->bts_was_full = full;
+    pmu->bts_doubled |= again;
     if (circular && b.index + sizeof r > b.maximum && !mutated(MUTATE_BTS_NO_WRAP))
         b.index = b.base;
     cpu_write_linear(cpu, pmu->ds_area + DS_BTS + DS_INDEX, &b.index, sizeof b.index);

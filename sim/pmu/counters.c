@@ -155,7 +155,8 @@ void pmi_request(struct pmu *pmu, const char *why)
 static void overflowed(struct pmu *pmu, unsigned status_bit, const struct counter *c,
                        const char *name, unsigned index)
 {
-    if (mutated(MUTATE_OVERFLOW_LOST_WITH_BTS) && bts_enabled(pmu))
+    if (mutated(MUTATE_OVERFLOW_LOST_WITH_BTS) && bts_enabled(pmu) &&
+        !(pmu->pebs_enable & ARCH_BIT(status_bit)))
         return;
     if (pmu->profile->pmu.version >= 2)
         pmu->global_status |= ARCH_BIT(status_bit);

@@ -375,6 +375,7 @@ static bool write_ds_area(struct pmu *pmu, unsigned i, uint64_t value)
     if (!canonical(value))
         return false;
     pmu->ds_area = value;
+    pmu->bts_was_full = pmu->bts_doubled = false;
     return true;
 }
 
