@@ -97,8 +97,8 @@ const char *pebs_level_name(enum pebs_level level);
 
 /* ---- This processor ---- */
 
-/* The generation of this processor; NULL when it has no PEBS or the driver knows no precise event of
- * its model. *why (why may be NULL) then names the bit or the model, and is NULL otherwise. */
+/* The generation of this processor; NULL when it has no PEBS or the driver knows no precise event
+ * of its model. *why (why may be NULL) then names the bit or the model, and is NULL otherwise. */
 const struct pebs_generation *pebs_generation(const char **why);
 unsigned pebs_format(void);
 /* Bytes of the records that pebs_enable() makes. */
