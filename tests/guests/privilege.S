@@ -156,8 +156,9 @@ after_syscall:
         xor %edx, %edx
         wrmsr
         TRY "SYSCALL without EFER.SCE: #UD", 6
-        syscall
+1:      syscall
         END
+        EQUAL "it is the SYSCALL that faults", frame_ip, $1b
         TRY "SYSRET without EFER.SCE: #UD", 6
         sysretq
         END
