@@ -85,9 +85,10 @@ struct recipe {
     X(NO, 1)                                                                                       \
     X(B, 2)                                                                                        \
     X(NB, 3)                                                                                       \
-    X(Z, 4) X(NZ, 5) X(BE, 6) X(NBE, 7) X(S, 8) X(NS, 9) X(P, 10) X(NP, 11) X(L, 12) X(NL, 13)     \
-        X(LE, 14) X(NLE, 15)
-#define JCC(c, n)   RC(J##c, JUMP, op_jcc, n),
+    X(Z, 4)                                                                                        \
+    X(NZ, 5)                                                                                       \
+    X(BE, 6) X(NBE, 7) X(S, 8) X(NS, 9) X(P, 10) X(NP, 11) X(L, 12) X(NL, 13) X(LE, 14) X(NLE, 15)
+#define JCC(c, n)   RC(J##c, JUMP, op_jcc_##n, n),
 #define CMOV(c, n)  RC(CMOV##c, BINARY, op_cmov, n),
 #define SETCC(c, n) RC(SET##c, UNARY, op_setcc, n),
 #define STRING(name, kind)                                                                         \

@@ -178,6 +178,15 @@ void exec_stop_after(struct cpu *cpu)
         leave_before(x, &b->op[index + 1]);
 }
 
+void exec_taken(struct cpu *cpu, enum branch_kind kind, uint64_t from, uint64_t to,
+                bool mispredicted)
+{
+    cpu->total[cpu->cpl != 0][EV_BRANCH_TAKEN]++;
+    exec_of(cpu)->took_branch = true;
+    if (unlikely(cpu->want_branches || (trace_on & TRACE_BRANCH)))
+        cpu_branch_taken(cpu, kind, from, to, cpu->cpl, mispredicted);
+}
+
 void exec_branch(struct cpu *cpu, const struct op *op, enum branch_kind kind, uint64_t target,
                  bool taken)
 {
@@ -192,12 +201,8 @@ void exec_branch(struct cpu *cpu, const struct op *op, enum branch_kind kind, ui
     uint64_t base = (exec_of(cpu)->mode & MODE_CODE) == MODE_64 ? 0 : cpu->seg[SEG_CS].base;
     bool mispredicted = uarch_branch(cpu, kind, op->rip + base, target + base, taken);
     cpu->rip = taken ? target : op[1].rip;
-    if (taken) {
-        total[EV_BRANCH_TAKEN]++;
-        exec_of(cpu)->took_branch = true;
-        if (unlikely(cpu->want_branches || (trace_on & TRACE_BRANCH)))
-            cpu_branch_taken(cpu, kind, op->rip + base, target + base, cpu->cpl, mispredicted);
-    }
+    if (taken)
+        exec_taken(cpu, kind, op->rip + base, target + base, mispredicted);
 }
 
 /* x87, MMX, SSE and AVX are not simulated. Where the guest has not switched them on the manual's

@@ -125,8 +125,12 @@ void exec_stop_after(struct cpu *cpu);
 /* Puts back the handler that op_leave stands in for, if any. */
 void exec_unpatch(struct exec *x);
 /* A branch instruction retires: events, prediction, records, RIP. kind's static events are bumped
- * here. */
+ * here. Jcc, the most frequent, has its own in ops_branch.c. */
 void exec_branch(struct cpu *cpu, const struct op *op, enum branch_kind kind, uint64_t target,
                  bool taken);
+
+/* A branch was taken (linear addresses): its event, and those who record branches. */
+void exec_taken(struct cpu *cpu, enum branch_kind kind, uint64_t from, uint64_t to,
+                bool mispredicted);
 
 #endif

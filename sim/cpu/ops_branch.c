@@ -17,15 +17,29 @@ static u64 checked_target(struct cpu *cpu, const struct op *op, u64 target)
     return target;
 }
 
-HANDLER(op_jcc)
+/* exec_branch for a conditional one: the branch that there is most of. */
+static inline void conditional(struct cpu *cpu, const struct op *op, bool taken)
 {
-    bool taken = flags_condition(cpu, op->cc);
-    u64 target = op->imm;
+    uint64_t *total = cpu->total[cpu->cpl != 0], target = op->imm;
     if (taken && unlikely(op->complex))
         checked_target(cpu, op, target);
-    exec_branch(cpu, op, BR_JCC, target, taken);
+    uint64_t base = (exec_of(cpu)->mode & MODE_CODE) == MODE_64 ? 0 : cpu->seg[SEG_CS].base;
+    total[EV_BRANCH]++;
+    total[EV_BRANCH_COND]++;
+    bool mispredicted = uarch_branch_conditional(cpu, op->rip + base, taken);
+    cpu->rip = taken ? target : op[1].rip;
+    if (taken)
+        exec_taken(cpu, BR_JCC, op->rip + base, target + base, mispredicted);
 }
-HANDLER(op_jmp)
+/* A handler for each condition, so that its flags are known when this is compiled. */
+#define JCC(n)                                                                                     \
+    HANDLER(op_jcc_##n)                                                                            \
+    {                                                                                              \
+        conditional(cpu, op, flags_condition(cpu, n));                                             \
+    }
+JCC(0)
+JCC(1) JCC(2) JCC(3) JCC(4) JCC(5) JCC(6) JCC(7) JCC(8) JCC(9) JCC(10) JCC(11) JCC(12) JCC(13)
+    JCC(14) JCC(15) HANDLER(op_jmp)
 {
     if (unlikely(op->complex))
         checked_target(cpu, op, op->imm);

@@ -25,7 +25,7 @@
 #define LINES_PER_ACCESS 2
 #define MAX_INSN_BYTES   15
 
-enum { WEAKLY_NOT_TAKEN = 1, WEAKLY_TAKEN = 2, STRONGLY_TAKEN = 3 };
+#define WEAKLY_NOT_TAKEN 1
 
 /* tag[set * ways + i] holds line + 1, the most recently used way first; 0: empty. */
 struct cache {
@@ -36,8 +36,6 @@ struct cache {
 struct model {
     struct cache l1d, l2, llc;
     unsigned walk_level_cycles;
-    uint8_t *taken; /* two-bit counters */
-    uint64_t taken_mask;
     struct {
         uint64_t rip, target;
     } indirect[TARGETS];
@@ -91,9 +89,9 @@ struct uarch *uarch_new(const struct profile *p)
     u->l1_set_mask = m->l1d.set_mask;
     u->line_shift = __builtin_ctz(p->uarch.l1d.line);
     u->l1_mru = calloc((size_t)u->l1_set_mask + 1, sizeof *u->l1_mru);
-    m->taken_mask = (1ULL << p->uarch.predictor_bits) - 1;
-    m->taken = malloc(m->taken_mask + 1);
-    if (!u->l1_mru || !m->taken)
+    u->taken_mask = (1ULL << p->uarch.predictor_bits) - 1;
+    u->taken = malloc(u->taken_mask + 1);
+    if (!u->l1_mru || !u->taken)
         abort();
 
     m->walk_level_cycles = p->uarch.l2.size ? p->uarch.l2.latency : p->uarch.l1d.latency;
@@ -114,7 +112,7 @@ void uarch_free(struct uarch *u)
     free(m->l1d.tag);
     free(m->l2.tag);
     free(m->llc.tag);
-    free(m->taken);
+    free(u->taken);
     free(m);
     free(u->l1_mru);
     free(u);
@@ -127,7 +125,7 @@ void uarch_reset(struct uarch *u)
     cache_clear(&m->l2);
     cache_clear(&m->llc);
     memset(u->l1_mru, 0, ((size_t)u->l1_set_mask + 1) * sizeof *u->l1_mru);
-    memset(m->taken, WEAKLY_NOT_TAKEN, m->taken_mask + 1);
+    memset(u->taken, WEAKLY_NOT_TAKEN, u->taken_mask + 1);
     memset(m->indirect, 0, sizeof m->indirect);
     memset(m->call_site, 0, sizeof m->call_site);
     m->call_depth = 0;
@@ -217,17 +215,6 @@ void uarch_tlb_miss(struct cpu *cpu, unsigned levels)
     cpu_spend_cycles(cpu, (uint64_t)levels * m->walk_level_cycles);
 }
 
-static bool predict_conditional(struct model *m, uint64_t rip, bool taken)
-{
-    uint8_t *counter = &m->taken[rip & m->taken_mask];
-    bool predicted = *counter >= WEAKLY_TAKEN;
-    if (taken && *counter < STRONGLY_TAKEN)
-        ++*counter;
-    else if (!taken && *counter > 0)
-        --*counter;
-    return predicted == taken;
-}
-
 static bool predict_indirect(struct model *m, uint64_t rip, uint64_t target)
 {
     unsigned i = (rip ^ (rip >> TARGET_BITS)) & (TARGETS - 1);
@@ -247,14 +234,19 @@ static bool predict_return(struct model *m, uint64_t target)
     return target - site - 1 < MAX_INSN_BYTES;
 }
 
+void uarch_mispredicted(struct cpu *cpu)
+{
+    cpu_event(cpu, EV_MISPREDICT, 1);
+    cpu_spend_cycles(cpu, cpu->profile->uarch.mispredict_penalty);
+}
+
 bool uarch_branch(struct cpu *cpu, enum branch_kind kind, uint64_t rip, uint64_t target, bool taken)
 {
     struct model *m = cpu->uarch->model;
     bool right = true;
     switch (kind) {
     case BR_JCC:
-        right = predict_conditional(m, rip, taken);
-        break;
+        return uarch_branch_conditional(cpu, rip, taken);
     case BR_JMP_IND:
         right = predict_indirect(m, rip, target);
         break;
@@ -275,7 +267,6 @@ bool uarch_branch(struct cpu *cpu, enum branch_kind kind, uint64_t rip, uint64_t
     }
     if (right)
         return false;
-    cpu_event(cpu, EV_MISPREDICT, 1);
-    cpu_spend_cycles(cpu, cpu->profile->uarch.mispredict_penalty);
+    uarch_mispredicted(cpu);
     return true;
 }

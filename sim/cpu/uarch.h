@@ -21,6 +21,9 @@ struct uarch {
     uint64_t max_access_slots; /* most that one access can spend beyond its instruction's own slots
                                   (TLB walk included) */
     uint64_t max_branch_slots; /* likewise for a branch */
+    /* Two-bit counters of conditional branches, by address; from 2 on: taken. */
+    uint8_t *taken;
+    uint64_t taken_mask;
     void *model;
 };
 
@@ -54,6 +57,20 @@ static inline void uarch_store(struct cpu *cpu, uint64_t linear, uint64_t physic
     if (__builtin_expect(u->l1_mru[(line - 1) & u->l1_set_mask] == line, 1))
         return;
     uarch_store_slow(cpu, linear, physical);
+}
+
+/* What a mispredicted branch costs. */
+void uarch_mispredicted(struct cpu *cpu);
+
+/* A conditional branch retires: as uarch_branch, which see. */
+static inline bool uarch_branch_conditional(struct cpu *cpu, uint64_t rip, bool taken)
+{
+    uint8_t *counter = &cpu->uarch->taken[rip & cpu->uarch->taken_mask], old = *counter;
+    *counter = taken ? old + (old < 3) : old - (old > 0);
+    if (__builtin_expect((old >> 1) == taken, 1))
+        return false;
+    uarch_mispredicted(cpu);
+    return true;
 }
 
 /* A branch retires: predicts and learns. Returns true (and bumps EV_MISPREDICT, spends the penalty)
