@@ -52,6 +52,7 @@ SIM_OBJ := $(SIM_SRC:%=$(O)/%.o) $(O)/profiles.c.o
 UNIT_CFLAGS := -std=gnu11 -O1 -g $(WARNINGS) -I. -fsanitize=address,undefined -fno-sanitize-recover=all
 unit_printf := kernel/printf.c kernel/console.c
 unit_cmdline := kernel/cmdline.c kernel/printf.c
+unit_framebuffer := kernel/framebuffer.c kernel/screen.c kernel/font.c
 unit_history := kernel/history.c kernel/crc32.c
 unit_keys := kernel/keys.c
 unit_bootinfo := boot/bootinfo.c

@@ -1,0 +1,176 @@
+/* The framebuffer screen: every pixel format, any pitch, any place of the colours' fields. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "boot/bootinfo.h"
+#include "boot/multiboot2.h"
+#include "kernel/console.h"
+#include "kernel/font.h"
+#include "kernel/paging.h"
+#include "kernel/screen.h"
+
+#define CELL_WIDTH  6
+#define CELL_HEIGHT 10
+
+static bool paging_gives = true;
+static uint64_t mapped;
+
+bool paging_map(uint64_t virt, uint64_t phys, uint64_t flags)
+{
+    (void)flags;
+    assert_int_equal(virt, phys);
+    mapped++;
+    return paging_gives;
+}
+
+struct format {
+    uint32_t width, height, pitch;
+    uint8_t bits, red, red_size, green, green_size, blue, blue_size;
+};
+
+static struct boot_framebuffer describe(const struct format *f, void *pixels)
+{
+    struct boot_framebuffer fb = {
+        .present = true,
+        .type = MB2_FRAMEBUFFER_RGB,
+        .bits_per_pixel = f->bits,
+        .address = (uint64_t)pixels,
+        .pitch = f->pitch,
+        .width = f->width,
+        .height = f->height,
+        .red = {f->red, f->red_size},
+        .green = {f->green, f->green_size},
+        .blue = {f->blue, f->blue_size},
+    };
+    return fb;
+}
+
+static uint32_t pixel(const struct format *f, const uint8_t *pixels, unsigned x, unsigned y)
+{
+    uint32_t value = 0;
+    unsigned bytes = (f->bits + 7) / 8;
+    memcpy(&value, pixels + (size_t)y * f->pitch + (size_t)x * bytes, bytes);
+    return value;
+}
+
+/* Is this character there? Lit dots have something of each colour, the others are black. */
+static void assert_cell(const struct format *f, const uint8_t *pixels, unsigned scale, unsigned at,
+                        uint8_t wanted)
+{
+    uint32_t colours = ((1u << f->red_size) - 1) << f->red |
+                       ((1u << f->green_size) - 1) << f->green |
+                       ((1u << f->blue_size) - 1) << f->blue;
+    for (unsigned y = 0; y < CELL_HEIGHT * scale; y++) {
+        for (unsigned x = 0; x < CELL_WIDTH * scale; x++) {
+            uint32_t value = pixel(f, pixels, at * CELL_WIDTH * scale + x, y);
+            bool lit = x / scale < FONT_WIDTH &&
+                       (font_row(wanted, y / scale) >> (FONT_WIDTH - 1 - x / scale) & 1);
+            assert_int_equal(value & ~colours, 0);
+            assert_int_equal((value >> f->red & ((1u << f->red_size) - 1)) != 0, lit);
+            assert_int_equal((value >> f->green & ((1u << f->green_size) - 1)) != 0, lit);
+            assert_int_equal((value >> f->blue & ((1u << f->blue_size) - 1)) != 0, lit);
+        }
+    }
+}
+
+static void formats(void **state)
+{
+    (void)state;
+    const struct format all[] = {
+        {640, 480, 640 * 4, 32, 16, 8, 8, 8, 0, 8},
+        {640, 480, 640 * 4, 32, 0, 8, 8, 8, 16, 8},
+        {640, 480, 640 * 4, 32, 8, 8, 16, 8, 24, 8},
+        {640, 480, 640 * 4, 32, 20, 10, 10, 10, 0, 10},
+        {640, 480, 640 * 3, 24, 16, 8, 8, 8, 0, 8},
+        {640, 480, 2048, 24, 0, 8, 8, 8, 16, 8},
+        {641, 481, 641 * 3 + 7, 24, 16, 8, 8, 8, 0, 8},
+        {800, 600, 1664, 16, 11, 5, 5, 6, 0, 5},
+        {800, 600, 1600, 15, 10, 5, 5, 5, 0, 5},
+        {1920, 1080, 8192, 32, 16, 8, 8, 8, 0, 8},
+        {6, 10, 24, 32, 16, 8, 8, 8, 0, 8},
+        {3840, 2160, 15360, 32, 16, 8, 8, 8, 0, 8},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct format *f = &all[i];
+        size_t size = (size_t)f->pitch * f->height; /* AddressSanitizer watches its ends */
+        uint8_t *pixels = malloc(size);
+        memset(pixels, 0x5a, size);
+        struct boot_framebuffer fb = describe(f, pixels);
+        struct console_sink *sink = framebuffer_init(&fb);
+        assert_non_null(sink);
+        unsigned scale = f->width / (100 * CELL_WIDTH) ? f->width / (100 * CELL_WIDTH) : 1;
+        const char *text = "A\xc2\xb7g";
+        for (const char *c = text; *c; c++)
+            sink->putc(*c);
+        if (f->width > 100) {
+            assert_cell(f, pixels, scale, 0, 'A');
+            assert_cell(f, pixels, scale, 1, 0xfa);
+            assert_cell(f, pixels, scale, 2, 'g');
+            assert_cell(f, pixels, scale, 3, ' ');
+        }
+        /* Beyond the visible part of a line nothing is drawn. */
+        for (size_t at = (size_t)f->width * ((f->bits + 7) / 8); at < f->pitch; at++)
+            assert_int_equal(pixels[at], 0x5a);
+        for (unsigned line = 0; line < 300; line++) {
+            sink->putc('x');
+            sink->putc('\n');
+        }
+        free(pixels);
+    }
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    uint8_t pixels[64];
+    const struct format good = {640, 480, 640 * 4, 32, 16, 8, 8, 8, 0, 8};
+    struct format bad[] = {good, good, good, good, good, good};
+    bad[0].bits = 8;
+    bad[1].bits = 31;
+    bad[2].red = 30;    /* its field runs out of the pixel */
+    bad[3].pitch = 640; /* a line shorter than its pixels */
+    bad[4].width = 3;   /* no room for a character */
+    bad[5].green_size = 32;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct boot_framebuffer fb = describe(&bad[i], pixels);
+        assert_null(framebuffer_init(&fb));
+    }
+    struct boot_framebuffer fb = describe(&good, pixels);
+    fb.present = false;
+    assert_null(framebuffer_init(&fb));
+    fb.present = true;
+    fb.type = MB2_FRAMEBUFFER_EGA_TEXT;
+    assert_null(framebuffer_init(&fb));
+    fb.type = MB2_FRAMEBUFFER_RGB;
+    fb.address = UINT64_MAX - 100; /* its end wraps */
+    assert_null(framebuffer_init(&fb));
+}
+
+/* Above 4 GiB every page of it is mapped first, and without pages there is no screen. */
+static void high(void **state)
+{
+    (void)state;
+    uint8_t pixels[64];
+    const struct format f = {640, 480, 640 * 4, 32, 16, 8, 8, 8, 0, 8};
+    struct boot_framebuffer fb = describe(&f, pixels);
+    fb.address = 0x4000000000;
+    paging_gives = false;
+    assert_null(framebuffer_init(&fb));
+    paging_gives = true;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formats),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(high),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
