@@ -117,6 +117,7 @@ const struct experiment ex15_8 = {
     .id = "15-8",
     .title = "PMI and PEBS interrupt together",
     .checks = checks,
-    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_INSTRUCTIONS | NEED_PMI | NEED_PEBS,
+    .needs =
+        NEED_PMU | NEED_GLOBAL_CTRL | NEED_GENERAL_2 | NEED_INSTRUCTIONS | NEED_PMI | NEED_PEBS,
     .run = run,
 };

@@ -122,6 +122,7 @@ const struct experiment ex15_9 = {
     .id = "15-9",
     .title = "Several causes in one PMI",
     .checks = checks,
-    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_INSTRUCTIONS | NEED_PMI | NEED_PEBS | NEED_BTS,
+    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_GENERAL_2 | NEED_INSTRUCTIONS | NEED_PMI |
+             NEED_PEBS | NEED_BTS,
     .run = run,
 };

@@ -27,6 +27,7 @@ enum need {
     NEED_GENERAL_3 = 1 << 12,    /* PMC0 to 2 */
     NEED_LBR_SELECT = 1 << 13,   /* filters for the branch records */
     NEED_BTF = 1 << 14,          /* single-stepping on branches */
+    NEED_GENERAL_2 = 1 << 16,    /* PMC0 and PMC1 */
     NEED_LOAD_LATENCY = 1 << 15, /* PEBS with latency and data source of loads */
 };
 

@@ -39,12 +39,22 @@ static const char *no_fixed_3(void)
     return NULL;
 }
 
-static const char *no_general_3(void)
+static const char *fewer_general_than(unsigned wanted)
 {
     static char text[PMU_REASON];
-    ksnprintf(text, sizeof(text), "fewer than 3 general counters: CPUID.0AH:EAX[15:8] = %u",
-              pmu_info()->n_general);
-    return pmu_info()->n_general < 3 ? text : NULL;
+    ksnprintf(text, sizeof(text), "fewer than %u general counters: CPUID.0AH:EAX[15:8] = %u",
+              wanted, pmu_info()->n_general);
+    return pmu_info()->n_general < wanted ? text : NULL;
+}
+
+static const char *no_general_2(void)
+{
+    return fewer_general_than(2);
+}
+
+static const char *no_general_3(void)
+{
+    return fewer_general_than(3);
 }
 
 static const char *no_lapic(void)
@@ -134,6 +144,7 @@ static const struct {
     {NEED_GLOBAL_CTRL, no_global_ctrl},
     {NEED_FIXED, no_fixed},
     {NEED_FIXED_3, no_fixed_3},
+    {NEED_GENERAL_2, no_general_2},
     {NEED_GENERAL_3, no_general_3},
     {NEED_INSTRUCTIONS, no_instructions},
     {NEED_LAPIC, no_lapic},
