@@ -116,6 +116,11 @@ CASES = {
         RANDOM + "mov $0xfee00000, %ebx\n1: call random\n mov %eax, (%rbx)\n lock incl 8(%rbx)\n cmp (%rbx), %eax\n"
         " add $0x1000, %ebx\n cmp $0xff000000, %ebx\n jb 1b\n mov $0x10, %al\n out %al, $0xf4", [], OK, ".*",
     ),
+    "an event that the machine lacks": (
+        "mov $0x186, %ecx\n mov $0x4300ff, %eax\n xor %edx, %edx\n wrmsr\n wrmsr\n xor %ecx, %ecx\n rdpmc\n test %eax, %eax\n"
+        " jnz spin\n mov $0x10, %al\n out %al, $0xf4", ["--trace", "msr"], OK,
+        r"^(?!.*it counts 0.*it counts 0).*event FFH/00H is not one of this machine's: it counts 0",
+    ),
     "unknown values at the debug-exit port": ("mov $0x42, %al\n out %al, $0xf4", [], 1, "wrote 42H to the debug-exit port"),
     "INITs to all, start-up IPIs into ROM": (
         "mov $0xfee00000, %ebx\n movl $0xc4500, 0x300(%rbx)\n movl $0xc46f0, 0x300(%rbx)\n1: pause\n jmp 1b", ["--cpus", "3"], LIMITED, "limit of"
