@@ -143,7 +143,7 @@ main:
         OPEN
         mov %ebx, %ecx
         mov $scratch, %edi
-        mov $scratch + 1000, %esi
+        mov $scratch, %esi      /* all are equal: it goes to the end */
         repe cmpsb
         CLOSE
         COUNTED "a REPE CMPSB is one", 4
