@@ -118,7 +118,7 @@ CASES = {
     ),
     "an event that the machine lacks": (
         "mov $0x186, %ecx\n mov $0x4300ff, %eax\n xor %edx, %edx\n wrmsr\n wrmsr\n xor %ecx, %ecx\n rdpmc\n test %eax, %eax\n"
-        " jnz spin\n mov $0x10, %al\n out %al, $0xf4", ["--trace", "msr"], OK,
+        " jnz spin\n mov $0x10, %al\n out %al, $0xf4", ["--trace", "pmi"], OK,
         r"^(?!.*it counts 0.*it counts 0).*event FFH/00H is not one of this machine's: it counts 0",
     ),
     "unknown values at the debug-exit port": ("mov $0x42, %al\n out %al, $0xf4", [], 1, "wrote 42H to the debug-exit port"),

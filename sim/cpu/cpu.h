@@ -106,7 +106,8 @@ struct cpu {
     bool nmi_blocked; /* between NMI delivery and IRET */
     bool
         shadow; /* the instruction just done blocks interrupts for one more (STI, MOV SS, POP SS) */
-    /* The system instruction in execution has done a part and goes on after what is due: REP INS. */
+    /* The system instruction in execution has done a part and goes on after what is due: REP INS.
+     */
     bool unfinished;
     uint8_t sipi_vector;
 
