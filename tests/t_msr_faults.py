@@ -16,10 +16,10 @@ ALL = os.environ.get("ALL") == "1"
 NEVER = 10**9
 # Profile, command line, and every how manieth access of the initialization and of an experiment is refused.
 MACHINES = [
-    ("skylake", "pmi=fixed", 1, 16),
-    ("skylake", "pmi=nmi apic=xapic", 5, 80),
-    ("westmere", "", 5, 80),
-    ("icelake", "", 5, 80),
+    ("skylake", "pmi=fixed", 1, 24),
+    ("skylake", "pmi=nmi apic=xapic", 5, 120),
+    ("westmere", "", 5, 120),
+    ("icelake", "", 5, 120),
 ]
 
 
