@@ -38,8 +38,11 @@ static inline void conditional(struct cpu *cpu, const struct op *op, bool taken)
         conditional(cpu, op, flags_condition(cpu, n));                                             \
     }
 JCC(0)
-JCC(1) JCC(2) JCC(3) JCC(4) JCC(5) JCC(6) JCC(7) JCC(8) JCC(9) JCC(10) JCC(11) JCC(12) JCC(13)
-    JCC(14) JCC(15) HANDLER(op_jmp)
+JCC(1)
+JCC(2)
+JCC(3)
+JCC(4)
+JCC(5) JCC(6) JCC(7) JCC(8) JCC(9) JCC(10) JCC(11) JCC(12) JCC(13) JCC(14) JCC(15) HANDLER(op_jmp)
 {
     if (unlikely(op->complex))
         checked_target(cpu, op, op->imm);
