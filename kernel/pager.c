@@ -26,11 +26,18 @@ static bool continues(int byte)
 
 static unsigned height(uint64_t line)
 {
-    unsigned width = 0;
+    unsigned needed = 1, used = 0;
     int byte;
-    for (size_t i = 0; (byte = history_byte(line, i)) >= 0; i++)
-        width += !continues(byte);
-    return width <= columns ? 1 : (width + columns - 1) / columns;
+    for (size_t i = 0; (byte = history_byte(line, i)) >= 0; i++) {
+        if (continues(byte))
+            continue;
+        if (used == columns) {
+            needed++;
+            used = 0;
+        }
+        used++;
+    }
+    return needed;
 }
 
 /* The first line of the page that ends right above `below`. */

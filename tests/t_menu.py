@@ -69,6 +69,10 @@ ok(
     "the pages follow each other without a gap",
     pages,
 )
+# Short lines fill a page of a terminal's 24 but for the one that says where it is.
+pages = re.findall(r"-- lines (\d+) to (\d+) of", session("llllll" + PAGE_UP + PAGE_UP + "q").out)
+equal([int(b) - int(a) + 1 for a, b in pages], [23, 23], "a page of short lines is full")
+ok(len(pages) == 2 and int(pages[1][1]) + 1 == int(pages[0][0]), "and ends where the next begins", pages)
 ok("# | ok 3 - ex15-2" in paged.out or "# | # ex15-2" in paged.out, "a page has the lines printed before", paged)
 
 # Without a key it runs all, as without the menu.
