@@ -104,7 +104,7 @@ static void run(void)
     value_str("pebs_buffer", ds_buffer_full(&ds_area()->pebs) ? "full" : "has room");
     value_str("bts_buffer", ds_buffer_full(&ds_area()->bts) ? "full" : "has room");
     value_hex("lvt", lapic_read(APIC_LVT_PERFMON));
-    check(pmu_status() == 0 && !ds_buffer_full(&ds_area()->pebs) &&
+    check(pmu_causes(pmu_status()) == 0 && !ds_buffer_full(&ds_area()->pebs) &&
           !ds_buffer_full(&ds_area()->bts) && !(lapic_read(APIC_LVT_PERFMON) & APIC_LVT_MASK));
 }
 

@@ -197,6 +197,13 @@ uint64_t pmu_status_all(void)
     return bits;
 }
 
+/* Linux met CondChgd set for good, with nothing overflowed (arch/x86/events/intel/core.c,
+ * handle_pmi_common()). */
+uint64_t pmu_causes(uint64_t status)
+{
+    return status & (pmu_all_counters() | GLOBAL_STATUS_OVF_BUF);
+}
+
 /* Version 1 has no status register. A counter that interrupts is started in its upper half, so one
  * that stands in the lower half has run past its maximum. */
 static uint64_t status_from_counters(void)

@@ -8,7 +8,9 @@
  *
  * The debug store shares the interrupt. "Upon entering the ISR, branch trace messages and PEBS
  * should be disabled to prevent race conditions during access to the DS save area ... restored to
- * their original values when exiting" (SDM vol. 3 "Writing the DS Interrupt Service Routine").
+ * their original values when exiting" (SDM vol. 3 "Writing the DS Interrupt Service Routine"). PEBS
+ * goes off after the counters and on again before them: a sampling counter that overflowed between
+ * would neither write its record nor be reloaded.
  */
 #include "pmu/pmi.h"
 
@@ -90,15 +92,15 @@ static void ds_restart(const struct ds_state *was)
 static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
 {
     struct pmi pmi = {.frame = frame, .lvt = lvt};
-    struct ds_state ds = ds_stop(&pmi);
     bool stop = dispatch.handler == NULL || dispatch.counters == PMI_STOP;
     uint64_t was = 0;
     if (pmu_info()->global_ctrl)
         pmi.global_ctrl = rdmsr(MSR_IA32_PERF_GLOBAL_CTRL);
     if (stop)
         was = pmu_stop();
+    struct ds_state ds = ds_stop(&pmi);
     pmi.status = pmu_status();
-    bool cause = pmi.status != 0 || pmi.bts_full || pmi.pebs_full;
+    bool cause = pmu_causes(pmi.status) != 0 || pmi.bts_full || pmi.pebs_full;
     if (dispatch.handler != NULL && cause) {
         dispatch.count++;
         /* The watchdog's priority class is higher: a handler that hangs must not hang the machine.
@@ -116,10 +118,10 @@ static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
     }
     pmu_status_reset(pmi.status);
     lapic_pmi_unmask();
-    if (stop && dispatch.handler != NULL)
-        pmu_restart(was);
     if (dispatch.handler != NULL)
         ds_restart(&ds);
+    if (stop && dispatch.handler != NULL)
+        pmu_restart(was);
 }
 
 static void pmi_interrupt(struct trap_frame *frame)

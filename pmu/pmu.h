@@ -118,6 +118,9 @@ bool pmu_write_overflow_in(unsigned counter, uint64_t n);
 uint64_t pmu_status(void);
 void pmu_status_reset(uint64_t bits);
 uint64_t pmu_status_all(void); /* the bits of the status that this version can have */
+/* Those bits of a status that say why there is a PMI: overflows and OvfBuf. The others are states
+ * (frozen, in SGX) or somebody else's; CondChgd is set by processors that nobody has touched. */
+uint64_t pmu_causes(uint64_t status);
 
 /* Runs body(arg) in the counting window (pmu/window.S) with the counters of mask counting. Version
  * 1 can open only general counter 0. */
