@@ -2,6 +2,7 @@
 """The screen can be read, in VGA text and on UEFI's framebuffer, and the keyboard alone is enough."""
 
 import re
+import time
 
 import harness
 import screenshot
@@ -49,11 +50,12 @@ for firmware in ("bios", "uefi"):
         equal(text.count(screenshot.BAD), 0, f"{firmware}: every cell of the screen is a character of the font")
         # The first line holds the one character beyond ASCII of a report; paging back shows it.
         machine.press("home")
-        text = machine.wait_for_screen(read, "TAP version 14", 10)
+        text = machine.wait_for_screen(read, "-- lines 1 to", 10)  # drawn last
         ok("TAP version 14" in text and " \N{MIDDLE DOT} " in text, f"{firmware}: Home shows the beginning", text)
         ok("switched off" not in text and "-- lines 1 to" in text, f"{firmware}: and says where it is", text)
         machine.press("pgdn")
-        text = machine.wait_for_screen(read, "-- lines ", 10)
+        time.sleep(2)  # any page's last line looks alike
+        text = read()
         ok("TAP version 14" not in text, f"{firmware}: page down goes on", text)
         machine.press("end")
         text = machine.wait_for_screen(read, "switched off", 10)
