@@ -45,7 +45,7 @@ static const struct {
     [MUTATE_BTF_IGNORED] = {"btf-ignored", "IA32_DEBUGCTL.BTF does not change what TF means"},
     [MUTATE_BTS_NO_WRAP] = {"bts-no-wrap", "a circular BTS buffer takes no more when it is full"},
     [MUTATE_BTS_LATE_THRESHOLD] = {"bts-late-threshold",
-                                   "BTS asks for its PMI one record past the threshold"},
+                                   "BTS asks for its PMI two records past the threshold"},
     [MUTATE_BTS_FILTER_IGNORED] = {"bts-filter-ignored",
                                    "BTS_OFF_OS and BTS_OFF_USR switch nothing off"},
     [MUTATE_BTS_32BIT] = {"bts-32bit", "BTS records hold the low halves of the addresses"},

@@ -63,7 +63,7 @@ void bts_record(struct pmu *pmu, uint64_t from, uint64_t to, bool mispredicted)
     if (!cpu_write_linear(cpu, b.index, &r, sizeof r))
         return;
     b.index += sizeof r;
-    bool full = b.index >= b.threshold + (mutated(MUTATE_BTS_LATE_THRESHOLD) ? sizeof r : 0);
+    bool full = b.index >= b.threshold + (mutated(MUTATE_BTS_LATE_THRESHOLD) ? 2 * sizeof r : 0);
     bool again = mutated(MUTATE_BTS_DOUBLE_PMI) && pmu->bts_was_full && !full && !pmu->bts_doubled;
     pmu->bts_was_full = full;
     pmu->bts_doubled |= again;
