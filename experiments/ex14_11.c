@@ -10,6 +10,7 @@
  */
 #include "experiments/ds_bodies.h"
 #include "experiments/experiment.h"
+#include "kernel/cpuid.h"
 #include "kernel/user.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
@@ -75,8 +76,22 @@ static struct found trace(uint64_t filter, const char *title)
     return f;
 }
 
+static const char *const checks[] = {
+    "the debug store and the code of ring 3 can be set up",
+    "without a filter the branches of both rings are recorded",
+    "BTS_OFF_OS: no branch within ring 0, every branch of ring 3",
+    "BTS_OFF_USR: no branch within ring 3, every branch of ring 0",
+    "both: nothing is recorded",
+    NULL,
+};
+
 static void run(void)
 {
+    if (!(cpuid(1, 0).ecx & CPUID_1_ECX_DS_CPL)) {
+        for (size_t i = 0; checks[i] != NULL; i++)
+            check_skip("no BTS_OFF_OS and BTS_OFF_USR: CPUID.1:ECX[4] (DS-CPL) = 0");
+        return;
+    }
     const struct ds_setup setup = {.bts_records = RECORDS, .bts_threshold = DS_CIRCULAR};
     const char *refused = ds_setup(&setup);
     bool loaded = user_load(bts_user, (size_t)(bts_user_end - bts_user), USER_INTERRUPT);
@@ -96,15 +111,6 @@ static void run(void)
     struct found none = trace(DEBUGCTL_BTS_OFF_OS | DEBUGCTL_BTS_OFF_USR, "both filters");
     check(none.user + none.kernel + none.crossing == 0);
 }
-
-static const char *const checks[] = {
-    "the debug store and the code of ring 3 can be set up",
-    "without a filter the branches of both rings are recorded",
-    "BTS_OFF_OS: no branch within ring 0, every branch of ring 3",
-    "BTS_OFF_USR: no branch within ring 3, every branch of ring 0",
-    "both: nothing is recorded",
-    NULL,
-};
 
 const struct experiment ex14_11 = {
     .id = "14-11",

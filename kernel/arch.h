@@ -120,6 +120,7 @@
 
 /* CPUID feature bits. */
 #define CPUID_1_ECX_DTES64               (1 << 2)
+#define CPUID_1_ECX_DS_CPL               (1 << 4)
 #define CPUID_1_ECX_PDCM                 (1 << 15)
 #define CPUID_1_ECX_X2APIC               (1 << 21)
 #define CPUID_1_ECX_TSC_DEADLINE         (1 << 24)

@@ -3,9 +3,9 @@
 #include "sim/pmu/internal.h"
 
 enum { REG_EAX, REG_EBX, REG_ECX, REG_EDX };
-#define CPUID_7_EBX_SGX    2
-#define CPUID_7_EBX_PT     25
-#define CPUID_1_ECX_DS_CPL 4
+#define CPUID_7_EBX_SGX        2
+#define CPUID_7_EBX_PT         25
+#define CPUID_1_ECX_DS_CPL_BIT 4
 
 bool has_cpuid_bit(const struct profile *p, uint32_t leaf, unsigned reg, unsigned bit)
 {
@@ -108,7 +108,7 @@ uint64_t debugctl_mask(const struct profile *p)
         mask |= DEBUGCTL_LBR;
     if (p->pmu.bts) {
         mask |= DEBUGCTL_TR | DEBUGCTL_BTS | DEBUGCTL_BTINT;
-        if (has_cpuid_bit(p, 1, REG_ECX, CPUID_1_ECX_DS_CPL))
+        if (has_cpuid_bit(p, 1, REG_ECX, CPUID_1_ECX_DS_CPL_BIT))
             mask |= DEBUGCTL_BTS_OFF_OS | DEBUGCTL_BTS_OFF_USR;
     }
     if (p->pmu.version >= 2 && !p->pmu.no_freeze) {
