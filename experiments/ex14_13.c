@@ -12,6 +12,7 @@
 #include "experiments/experiment.h"
 #include "experiments/pmi_wait.h"
 #include "kernel/printf.h"
+#include "lapic/lapic.h"
 #include "pmu/bts.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
@@ -67,7 +68,11 @@ static void run(void)
     if (refused != NULL)
         return;
     pmu_set_pmi_handler(on_pmi, PMI_STOP);
+    /* A screen of pixels takes millions of branches to scroll, each of which is a store by
+     * microcode now. */
+    lapic_watchdog_pause();
     bts_trace(DEBUGCTL_BTINT, print, LINES);
+    lapic_watchdog_resume();
     wait_for_pmi(seen.pmis + 1); /* one that is still on its way */
 
     unsigned left = bts_count();
