@@ -59,7 +59,7 @@ static const struct {
     {0x7e, SKYLAKE},         {0x8c, SKYLAKE},      {0x8d, SKYLAKE},      {0x8e, SKYLAKE},
     {0x9e, SKYLAKE},         {0xa5, SKYLAKE},      {0xa6, SKYLAKE},      {0xa7, SKYLAKE},
     {0x5c, SKYLAKE},         {0x5f, SKYLAKE},      {0x7a, SKYLAKE},      {0x86, SKYLAKE},
-    {0x8a, SKYLAKE},         {0x96, SKYLAKE},      {0x9c, SKYLAKE},
+    {0x8a, SKYLAKE},         {0x96, SKYLAKE},      {0x9c, SKYLAKE},      {0x9d, SKYLAKE},
 };
 
 static struct lbr_info info;
@@ -149,6 +149,9 @@ void lbr_init(void)
     info.wide_jump_filters = kind->wide_jump_filters;
     /* Without PDCM it is an early Core 2, whose records are plain linear addresses. */
     info.format = caps->answered ? caps->value & PERF_CAP_LBR_FMT : LBR_FMT_LIP;
+    /* Xeon Phi says that, and has MISPRED all the same (Linux, intel_pmu_lbr_init_knl()). */
+    if (kind == &kinds[KNIGHTS_LANDING] && info.format == LBR_FMT_LIP)
+        info.format = LBR_FMT_EIP_FLAGS;
     if (lbr_format_has_info(info.format))
         info.info = MSR_LBR_INFO_0;
     uint32_t missing = missing_msr();
