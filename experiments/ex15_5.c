@@ -23,6 +23,9 @@
 #define THRESHOLD 4
 #define PERIOD    1000
 #define ROUNDS    100 /* 6400 loads: six records */
+/* The event of Sandy Bridge to Broadwell counts micro-operations, which the microcode that stores
+ * BTS and PEBS records may add to: half as many again is no sign of a wrong reload. */
+#define MOST_RECORDS (ROUNDS * PEBS_LOADS * 3 / 2 / PERIOD)
 
 static uint64_t table[PEBS_LOADS];
 static struct pebs_run the_run;
@@ -120,7 +123,7 @@ static void run(void)
     value_u64("loads", (uint64_t)ROUNDS * PEBS_LOADS);
     value_u64("period", PERIOD);
     value_u64("left_of_the_period", left);
-    check(seen.n > 1 && seen.n <= (uint64_t)ROUNDS * PEBS_LOADS / PERIOD && left <= PERIOD);
+    check(seen.n > 1 && seen.n <= MOST_RECORDS && left <= PERIOD);
 }
 
 static const char *const checks[] = {
