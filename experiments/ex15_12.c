@@ -7,8 +7,11 @@
  * timer, the TSC advances and the counter stands, but for the instructions and the interrupt around
  * HLT; that cost is measured by the same steps with the alarm awaited in a loop instead.
  *
- * On processors where FIXED_CTR2 counts in larger steps, one step is allowed more; on those where
- * it has another rate, the experiment says so.
+ * On processors where FIXED_CTR2 counts in larger steps, one step is allowed more. And "the same
+ * rate" is so to less than a percent only: from Skylake on the TSC may be a multiple of the crystal
+ * (3408 MHz) and FIXED_CTR2 one of the bus clock (3400 MHz), as Linux' turbostat found of
+ * IA32_MPERF. A real processor also stops for microseconds when its frequency changes, or runs an
+ * SMI: the best of a few tries counts.
  */
 #include "experiments/bodies.h"
 #include "experiments/experiment.h"
@@ -26,7 +29,11 @@
 #define HALT_US         5000
 #define AWAKE_US        1 /* the alarm that is not slept through */
 #define STEP_READS      64
-#define SAFETY          4 /* after a halt the code around it meets colder caches than when awake */
+#define TRIES           5
+#define RATE_DIFFERS    100 /* one in so many */
+/* After a halt the code around it meets cold caches and, where HLT is C1E, the lowest frequency. */
+#define SAFETY       4
+#define HALT_RUNNING 16 /* of the halted span; an SMI would stay below that too */
 
 struct span {
     uint64_t tsc, ref;
@@ -43,6 +50,11 @@ static struct span between(const struct clock_pair *first, const struct clock_pa
 {
     return (struct span){second->tsc - first->tsc,
                          (second->counter - first->counter) & pmu_counter_max(PMU_FIXED(REF))};
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
 }
 
 static struct span busy_span(uint64_t iterations)
@@ -87,9 +99,15 @@ static uint64_t counter_step(void)
     return step == UINT64_MAX ? 0 : step;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+static struct span best_busy_span(void)
 {
-    return a > b ? a - b : b - a;
+    struct span best = busy_span(BUSY_ITERATIONS);
+    for (int i = 1; i < TRIES; i++) {
+        struct span s = busy_span(BUSY_ITERATIONS);
+        if (distance(s.tsc, s.ref) < distance(best.tsc, best.ref))
+            best = s;
+    }
+    return best;
 }
 
 static void run(void)
@@ -99,29 +117,30 @@ static void run(void)
     busy_span(1); /* warms the code */
     uint64_t step = counter_step();
     uint64_t cost = busy_span(1).tsc;
-    struct span busy = busy_span(BUSY_ITERATIONS);
+    struct span busy = best_busy_span();
     struct span awake = alarm_span(AWAKE_US, false);
     struct span halted = alarm_span(HALT_US, true);
     pmu_close();
+    uint64_t allowed = cost + step + busy.tsc / RATE_DIFFERS;
 
     value_u64("tsc", busy.tsc);
     value_u64("fixed2", busy.ref);
     value_u64("reads_cost", cost);
     value_u64("fixed2_step", step);
     value_ratio("fixed2_per_tsc", busy.ref, busy.tsc);
-    if (distance(busy.tsc, busy.ref) > cost + step)
+    if (distance(busy.tsc, busy.ref) > allowed)
         note("FIXED_CTR2 does not count at the TSC's rate on this machine");
-    check(busy.ref != 0 && distance(busy.tsc, busy.ref) <= cost + step);
+    check(busy.ref != 0 && distance(busy.tsc, busy.ref) <= allowed);
 
     value_u64("tsc", halted.tsc);
     value_u64("asked_for", tsc_ticks_us(HALT_US));
     check(halted.tsc >= tsc_ticks_us(HALT_US));
 
-    uint64_t bound = SAFETY * (awake.ref + step);
+    uint64_t bound = SAFETY * (awake.ref + step) + halted.tsc / HALT_RUNNING;
     value_u64("fixed2", halted.ref);
     value_u64("cost_awake", awake.ref);
     value_u64("bound", bound);
-    check(halted.ref <= bound && bound < halted.tsc);
+    check(halted.ref <= bound && bound < halted.tsc / 2);
 }
 
 static const char *const checks[] = {
