@@ -24,7 +24,7 @@ struct cpi {
     uint64_t instructions, cycles, reference;
 };
 
-static struct cpi measure(window_body body)
+static struct cpi measure_once(window_body body)
 {
     uint64_t mask = 0;
     body(ITERATIONS); /* warms caches and predictors */
@@ -36,16 +36,28 @@ static struct cpi measure(window_body body)
     return (struct cpi){pmu_read(PMU_FIXED(0)), pmu_read(PMU_FIXED(1)), pmu_read(PMU_FIXED(2))};
 }
 
+static uint64_t expected(const struct body_insns *insns)
+{
+    return pmu_window_insns + insns_of(insns, ITERATIONS);
+}
+
+static struct cpi measure(window_body body, const struct body_insns *insns)
+{
+    struct cpi c = measure_once(body);
+    for (int i = 1; i < EXACT_TRIES && c.instructions > expected(insns); i++)
+        c = measure_once(body);
+    return c;
+}
+
 static void check_function(const struct cpi *c, const struct body_insns *insns)
 {
-    uint64_t expected = pmu_window_insns + insns_of(insns, ITERATIONS);
     value_u64("instructions", c->instructions);
-    value_u64("from_the_listing", expected);
+    value_u64("from_the_listing", expected(insns));
     value_u64("core_cycles", c->cycles);
     value_u64("reference_cycles", c->reference);
     value_ratio("non_halted_cpi", c->cycles, c->instructions);
     value_ratio("nominal_cpi", c->reference, c->instructions);
-    check(c->instructions == expected && c->cycles != 0 && c->reference != 0);
+    check(c->instructions == expected(insns) && c->cycles != 0 && c->reference != 0);
 }
 
 /* a / b >= MARGIN * c / d, without fractions. The counts are far below 2^30 here. */
@@ -57,8 +69,8 @@ static bool ratio_well_above(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 static void run(void)
 {
     pmu_select_fixed(FIXED_333);
-    struct cpi chain = measure(body_chain);
-    struct cpi parallel = measure(body_parallel);
+    struct cpi chain = measure(body_chain, &body_chain_insns);
+    struct cpi parallel = measure(body_parallel, &body_parallel_insns);
     check_function(&chain, &body_chain_insns);
     check_function(&parallel, &body_parallel_insns);
 

@@ -137,14 +137,24 @@ static void check_interrupt_there(void)
     check(mine == 0 && pmu_read(0) == 0 && there->count != 0);
 }
 
+static bool both_count(void)
+{
+    sides[0].closed = sides[OTHER].closed = false;
+    arrived = 0;
+    bool started = smp_start(OTHER, count_together, &sides[0]);
+    count_together(&sides[OTHER]);
+    return started && smp_wait(OTHER, TIMEOUT_MS);
+}
+
 static void check_counts_of_both(void)
 {
     const struct side *here = &sides[0], *there = &sides[OTHER];
 
-    arrived = 0;
-    bool ran = smp_start(OTHER, count_together, &sides[0]);
-    count_together(&sides[OTHER]);
-    ran = ran && smp_wait(OTHER, TIMEOUT_MS);
+    bool ran = both_count();
+    for (int i = 1;
+         i < EXACT_TRIES && ran && (here->count > expected(0) || there->count > expected(OTHER));
+         i++)
+        ran = both_count();
     if (!ran)
         value_str("why", "%s", smp_why(OTHER));
     value_str("when_0_opened", "the other had%s come, and%s closed", here->met ? "" : " not",
