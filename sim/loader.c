@@ -270,7 +270,7 @@ bool loader_load(struct machine *m, const uint8_t *image, size_t size, const cha
     else
         info_multiboot1(&w, m, cmdline, info);
     if (w.full) {
-        fprintf(err, "the command line is too long (%zu bytes; %u fit)\n", strlen(cmdline),
+        fprintf(err, "the command line is too long (%zu bytes; %d fit)\n", strlen(cmdline),
                 INFO_MAX / 2);
         return false;
     }

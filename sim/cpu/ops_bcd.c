@@ -35,10 +35,12 @@ HANDLER(op_bcd)
         NEXT;
     }
     case BCD_AAM:
-        if (base == 0)
+        if (base != 0) {
+            ah = al / base;
+            al %= base;
+        } else {
             cpu_fault(cpu, VEC_DE, 0);
-        ah = al / base;
-        al %= base;
+        }
         break;
     default:
         al = (u8)(al + ah * base);
