@@ -10,7 +10,8 @@
  * should be disabled to prevent race conditions during access to the DS save area ... restored to
  * their original values when exiting" (SDM vol. 3 "Writing the DS Interrupt Service Routine"). PEBS
  * goes off after the counters and on again before them: a sampling counter that overflowed between
- * would neither write its record nor be reloaded.
+ * would neither write its record nor be reloaded. BTS goes off first and on last, or it would store
+ * more of the handler's own branches than a low threshold allows.
  */
 #include "pmu/pmi.h"
 
@@ -55,50 +56,42 @@ unsigned pmu_unexpected_count(void)
     return dispatch.unexpected;
 }
 
-/* What the debug store was doing when the interrupt came; both 0 when it is not in use. */
-struct ds_state {
-    uint64_t debugctl, pebs_enable;
-};
-
-static struct ds_state ds_stop(struct pmi *pmi)
+/* Each gives what was on, for the restart; 0 when it is not in use. */
+static uint64_t bts_stop(struct pmi *pmi)
 {
-    struct ds_state was = {0};
     const struct ds_area *area = ds_area();
-    if (area == NULL)
-        return was;
-    if (area->bts.base != 0) {
-        was.debugctl = rdmsr(MSR_IA32_DEBUGCTL);
-        if (was.debugctl & DEBUGCTL_TR)
-            wrmsr(MSR_IA32_DEBUGCTL, was.debugctl & ~DEBUGCTL_TR);
-        pmi->bts_full = ds_buffer_full(&area->bts);
-    }
-    if (area->pebs.base != 0) {
-        was.pebs_enable = rdmsr(MSR_IA32_PEBS_ENABLE);
-        if (was.pebs_enable != 0)
-            wrmsr(MSR_IA32_PEBS_ENABLE, 0);
-        pmi->pebs_full = ds_buffer_full(&area->pebs);
-    }
-    return was;
+    if (area == NULL || area->bts.base == 0)
+        return 0;
+    uint64_t was = rdmsr(MSR_IA32_DEBUGCTL);
+    if (was & DEBUGCTL_TR)
+        wrmsr(MSR_IA32_DEBUGCTL, was & ~DEBUGCTL_TR);
+    pmi->bts_full = ds_buffer_full(&area->bts);
+    return was & DEBUGCTL_TR ? was : 0;
 }
 
-static void ds_restart(const struct ds_state *was)
+static uint64_t pebs_stop(struct pmi *pmi)
 {
-    if (was->pebs_enable != 0)
-        wrmsr(MSR_IA32_PEBS_ENABLE, was->pebs_enable);
-    if (was->debugctl & DEBUGCTL_TR)
-        wrmsr(MSR_IA32_DEBUGCTL, was->debugctl);
+    const struct ds_area *area = ds_area();
+    if (area == NULL || area->pebs.base == 0)
+        return 0;
+    uint64_t was = rdmsr(MSR_IA32_PEBS_ENABLE);
+    if (was != 0)
+        wrmsr(MSR_IA32_PEBS_ENABLE, 0);
+    pmi->pebs_full = ds_buffer_full(&area->pebs);
+    return was;
 }
 
 static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
 {
     struct pmi pmi = {.frame = frame, .lvt = lvt};
+    uint64_t debugctl = bts_stop(&pmi);
     bool stop = dispatch.handler == NULL || dispatch.counters == PMI_STOP;
     uint64_t was = 0;
     if (pmu_info()->global_ctrl)
         pmi.global_ctrl = rdmsr(MSR_IA32_PERF_GLOBAL_CTRL);
     if (stop)
         was = pmu_stop();
-    struct ds_state ds = ds_stop(&pmi);
+    uint64_t pebs_enable = pebs_stop(&pmi);
     pmi.status = pmu_status();
     bool cause = pmu_causes(pmi.status) != 0 || pmi.bts_full || pmi.pebs_full;
     if (dispatch.handler != NULL && cause) {
@@ -118,10 +111,14 @@ static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
     }
     pmu_status_reset(pmi.status);
     lapic_pmi_unmask();
-    if (dispatch.handler != NULL)
-        ds_restart(&ds);
-    if (stop && dispatch.handler != NULL)
+    if (dispatch.handler == NULL)
+        return;
+    if (pebs_enable != 0)
+        wrmsr(MSR_IA32_PEBS_ENABLE, pebs_enable);
+    if (stop)
         pmu_restart(was);
+    if (debugctl != 0)
+        wrmsr(MSR_IA32_DEBUGCTL, debugctl);
 }
 
 static void pmi_interrupt(struct trap_frame *frame)
