@@ -202,6 +202,17 @@ static void find_capability_msrs(void)
         info_note("IA32_MISC_ENABLE[7] = 0 (PMU not available), against CPUID.0AH");
 }
 
+/* Some firmware counts for itself, and may do so again from SMM whatever is written here: what goes
+ * wrong then looks like a wrong processor. At reset every select register is 0. */
+static void note_counters_in_use(void)
+{
+    uint64_t select;
+    for (unsigned n = 0; n < info.n_general; n++)
+        if (rdmsr_safe(MSR_IA32_PERFEVTSEL0 + n, &select) && (select & PERFEVTSEL_EN))
+            info_note("the firmware left IA32_PERFEVTSEL%u = 0x%llx on: it may use the counters", n,
+                      (unsigned long long)select);
+}
+
 void pmu_info_read(void)
 {
     info = (struct pmu_info){0};
@@ -222,6 +233,7 @@ void pmu_info_read(void)
         info.no_global_ctrl[0] = '\0';
     }
     info.freeze_in_status = info.version >= 4;
+    note_counters_in_use();
 }
 
 bool pmu_has_fixed(unsigned i)
