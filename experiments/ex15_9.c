@@ -97,7 +97,7 @@ static void run(void)
     value_u64("pmis_with_it", seen.plain);
     check(seen.plain == 1);
     value_u64("pmis_with_it", seen.pebs);
-    check(seen.pebs == 1);
+    check(seen.pebs >= 1); /* as NMIs the handlers' own events are sampled too, until they stop */
     value_u64("pmis_with_it", seen.bts);
     check(seen.bts >= 1);
     value_hex("status", pmu_status());
