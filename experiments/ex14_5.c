@@ -19,6 +19,7 @@
 #include "experiments/debug_trap.h"
 #include "experiments/experiment.h"
 #include "experiments/pmi_wait.h"
+#include "kernel/cpuid.h"
 #include "kernel/debugreg.h"
 #include "kernel/msr.h"
 #include "kernel/trap.h"
@@ -54,19 +55,19 @@ static void check_lbr_alone(void)
 }
 
 /* A hypervisor may take the bit or drop it. */
-static bool tr_can_be_set(void)
+static bool can_be_set(uint64_t bit)
 {
     uint64_t value = 0;
-    bool can = wrmsr_safe(MSR_IA32_DEBUGCTL, DEBUGCTL_TR) && rdmsr_safe(MSR_IA32_DEBUGCTL, &value);
+    bool can = wrmsr_safe(MSR_IA32_DEBUGCTL, bit) && rdmsr_safe(MSR_IA32_DEBUGCTL, &value);
     wrmsr(MSR_IA32_DEBUGCTL, 0);
-    return can && (value & DEBUGCTL_TR);
+    return can && (value & bit);
 }
 
 static void check_with_tr(void)
 {
-    const char *why = lbr_info()->not_with_tr ? "TR and LBR exclude each other on this processor"
-                      : !tr_can_be_set()      ? "IA32_DEBUGCTL[6] (TR) cannot be set"
-                                              : NULL;
+    const char *why = lbr_info()->not_with_tr    ? "TR and LBR exclude each other on this processor"
+                      : !can_be_set(DEBUGCTL_TR) ? "IA32_DEBUGCTL[6] (TR) cannot be set"
+                                                 : NULL;
     if (why != NULL) {
         check_skip("%s", why);
         check_skip("%s", why);
@@ -141,7 +142,14 @@ static void check_pmi(void)
     value_str("records", handler_recorded() ? "went on" : "stood still");
     check(one && handler_recorded());
 
-    one = one_pmi(DEBUGCTL_FREEZE_LBRS_ON_PMI);
+    /* As in 15-4: every version from 2 on has the bit, but not every hypervisor. */
+    bool on = can_be_set(DEBUGCTL_FREEZE_LBRS_ON_PMI);
+    if (!on && (cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR)) {
+        check_skip("IA32_DEBUGCTL[11] cannot be set under this hypervisor (CPUID.1:ECX[31] = 1)");
+        return;
+    }
+    value_str("debugctl_11", on ? "set" : "cannot be set");
+    one = on && one_pmi(DEBUGCTL_FREEZE_LBRS_ON_PMI);
     bool lbr = seen.debugctl & DEBUGCTL_LBR, frozen = seen.status & GLOBAL_STATUS_LBR_FRZ;
     value_hex("debugctl", seen.debugctl);
     value_hex("status", seen.status);

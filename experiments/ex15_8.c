@@ -18,8 +18,10 @@
 
 #define PLAIN_SELECT   (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
 #define OVERFLOW_AFTER 1500 /* instructions */
-#define PERIOD         3000 /* loads, of 66 instructions 64 */
-#define ROUNDS         70   /* 4480 loads: one record */
+/* Loads, of 66 instructions 64: thousands of cycles after the overflow, because a PMI may be a
+ * thousand late. */
+#define PERIOD 30000
+#define ROUNDS 600 /* 38400 loads: one record */
 
 static uint64_t table[PEBS_LOADS];
 static struct pebs_run the_run;

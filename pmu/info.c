@@ -188,14 +188,19 @@ static void find_debug_store(void)
             info.misc_enable.answered ? "[11] = 1" : " raises #GP");
 }
 
-static void find_capability_msrs(void)
+/* Branch records are there without a PMU too, and their format stands here. */
+static void find_capabilities(void)
 {
-    struct cpuid_regs features = cpuid(1, 0);
-    info.pdcm = features.ecx & CPUID_1_ECX_PDCM;
-    info.ds = features.edx & CPUID_1_EDX_DS;
-    info.dtes64 = features.ecx & CPUID_1_ECX_DTES64;
+    info.pdcm = cpuid(1, 0).ecx & CPUID_1_ECX_PDCM;
     if (info.pdcm)
         info.perf_capabilities = msr_value(MSR_IA32_PERF_CAPABILITIES, "IA32_PERF_CAPABILITIES");
+}
+
+static void find_debug_store_bits(void)
+{
+    struct cpuid_regs features = cpuid(1, 0);
+    info.ds = features.edx & CPUID_1_EDX_DS;
+    info.dtes64 = features.ecx & CPUID_1_ECX_DTES64;
     info.full_width_write = info.perf_capabilities.value & PERF_CAP_FW_WRITE;
     info.misc_enable = msr_value(MSR_IA32_MISC_ENABLE, "IA32_MISC_ENABLE");
     if (info.misc_enable.answered && !(info.misc_enable.value & MISC_ENABLE_PMU_AVAILABLE))
@@ -220,10 +225,11 @@ void pmu_info_read(void)
     why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] < 2");
     why(info.no_pebs, "no PEBS: CPUID.0AH:EAX[7:0] = 0");
     why(info.no_bts, "no BTS: CPUID.0AH:EAX[7:0] = 0");
+    find_capabilities();
     if (!find_version() || !find_general())
         return;
     info.present = true;
-    find_capability_msrs();
+    find_debug_store_bits();
     find_events();
     find_fixed();
     find_debug_store();

@@ -9,10 +9,11 @@
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
 
-#define LATENCY_MIN    4
-#define LATENCY_MAX    0x10000
-#define LL_EN_SHIFT    32 /* IA32_PEBS_ENABLE.LL_EN_PMCn, up to version 4 */
-#define VERSION_NO_LL  5  /* from here on the event alone selects load latency */
+#define LATENCY_MIN 4
+#define LATENCY_MAX 0x10000
+/* IA32_PEBS_ENABLE.LL_EN_PMCn. With adaptive PEBS the bits are the fixed counters', and the event
+ * alone selects load latency (SDM vol. 3 "Extended PEBS", "Adaptive PEBS"). */
+#define LL_EN_SHIFT    32
 #define DATA_CFG       (PEBS_CFG_MEMORY | PEBS_CFG_GPRS)
 #define FIELDS_PER_ROW 4
 
@@ -108,7 +109,7 @@ bool pebs_enable(unsigned counter, const struct pebs_event *event, uint64_t peri
     uint64_t select = event->code | PERFEVTSEL_USR | PERFEVTSEL_OS;
     if (adaptive())
         select |= PERFEVTSEL_ADAPTIVE;
-    if (g != NULL && event == &g->latency && pmu_info()->version < VERSION_NO_LL)
+    if (g != NULL && event == &g->latency && !adaptive())
         enable |= PMU_MASK(counter) << LL_EN_SHIFT;
     pmu_select(counter, select);
     if (!pmu_write_overflow_in(counter, period))
