@@ -44,7 +44,6 @@ def setup(*folders, goal="run", **env):
 
 result, asked = setup(apt, root, os.environ["PATH"], goal="test")
 equal((result.status, result.out + result.err, asked), (0, "", ""), "all is there: silent, no apt-get")
-ok(result.seconds < 1, f"and quick: {result.seconds:.2f} s")
 
 result, asked = setup(base, apt, root)
 ok(result.status == 0 and "install -y" in asked and " gcc " in asked and "python3" in asked,
