@@ -203,10 +203,10 @@ _Noreturn void trap_abort(const char *why, const struct trap_frame *frame)
         panic("%s", why);
     }
     /* A fault in the report itself must not be reported in its turn, and so on for ever. The line
-     * that it broke off is ended, if that at least can be printed. */
+     * that it broke off, a comment, is ended, if that at least can be printed. */
     unsigned before = cpu->reporting++;
     if (before == 1)
-        kprintf("\n# (the report faulted and ends here)\n");
+        kprintf("# (the report faulted and ends here)\n");
     if (before > 0)
         guard_resume();
     if (cpu->index == 0)
