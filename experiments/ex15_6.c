@@ -62,16 +62,12 @@ static void run_at(uint64_t base, unsigned counter, const struct pebs_event *eve
 static void run(void)
 {
     const struct pebs_event *event = &pebs_generation(NULL)->loads;
-    uint32_t counters = pebs_counters(event);
     const struct ds_setup setup = {.bts_records = pebs_lab_bts_records(),
                                    .bts_threshold = DS_CIRCULAR,
                                    .pebs_records = 2,
                                    .pebs_threshold = 1};
-    const char *refused = ds_setup(&setup);
-    value_str("ds_setup", "%s", refused != NULL ? refused : "done");
-    value_hex("counters", counters);
-    check(refused == NULL && counters != 0);
-    if (refused != NULL || counters == 0)
+    uint32_t counters = pebs_lab_set_up(&setup, event, UINT32_MAX);
+    if (counters == 0)
         return;
     unsigned counter = (unsigned)__builtin_ctz(counters);
     pmu_set_pmi_handler(on_pmi, PMI_STOP);

@@ -80,16 +80,12 @@ static void run_with(unsigned plain, unsigned sampled, const struct pebs_event *
 static void run(void)
 {
     const struct pebs_event *event = &pebs_generation(NULL)->loads;
-    uint32_t counters = pebs_counters(event);
     const struct ds_setup setup = {.bts_records = pebs_lab_bts_records(),
                                    .bts_threshold = DS_CIRCULAR,
                                    .pebs_records = 2,
                                    .pebs_threshold = 1};
-    const char *refused = ds_setup(&setup);
-    value_str("ds_setup", "%s", refused != NULL ? refused : "done");
-    value_hex("counters", counters);
-    check(refused == NULL && (counters & 3));
-    if (refused != NULL || !(counters & 3))
+    uint32_t counters = pebs_lab_set_up(&setup, event, 3);
+    if (counters == 0)
         return;
     pmu_set_pmi_handler(on_pmi, PMI_STOP);
     for (unsigned sampled = 2; sampled-- > 0;) {

@@ -73,16 +73,12 @@ static void meet(unsigned plain, unsigned sampled, const struct pebs_event *even
 static void run(void)
 {
     const struct pebs_event *event = &pebs_generation(NULL)->loads;
-    uint32_t counters = pebs_counters(event);
     const struct ds_setup setup = {.bts_records = BTS_RECORDS,
                                    .bts_threshold = BTS_THRESHOLD,
                                    .pebs_records = 4,
                                    .pebs_threshold = 1};
-    const char *refused = ds_setup(&setup);
-    value_str("ds_setup", "%s", refused != NULL ? refused : "done");
-    value_hex("counters", counters);
-    check(refused == NULL && counters != 0);
-    if (refused != NULL || counters == 0)
+    uint32_t counters = pebs_lab_set_up(&setup, event, UINT32_MAX);
+    if (counters == 0)
         return;
     unsigned sampled = (unsigned)__builtin_ctz(counters), plain = sampled == 0 ? 1 : 0;
     seen = (typeof(seen)){.plain_bit = PMU_MASK(plain)};

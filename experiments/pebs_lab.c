@@ -31,6 +31,18 @@ unsigned pebs_lab_bts_records(void)
     return pmu_info()->bts ? BTS_RECORDS : 0;
 }
 
+uint32_t pebs_lab_set_up(const struct ds_setup *setup, const struct pebs_event *event,
+                         uint32_t usable)
+{
+    uint32_t counters = pebs_counters(event);
+    const char *refused = ds_setup(setup);
+    value_str("ds_setup", "%s", refused != NULL ? refused : "done");
+    value_hex("counters", counters);
+    bool ready = refused == NULL && (counters & usable) != 0;
+    check(ready);
+    return ready ? counters & usable : 0;
+}
+
 void pebs_lab_on(void)
 {
     uint64_t bits = ds_area()->bts.base != 0 ? DEBUGCTL_BTS_ON : 0;

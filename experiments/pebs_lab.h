@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pmu/ds.h"
 #include "pmu/pebs.h"
 
 #define PEBS_LOADS     64
@@ -42,6 +43,12 @@ void pebs_lab_on(void);
 void pebs_lab_off(void);
 /* Room for the BTS buffer of pebs_lab_on(); 0 without BTS. */
 unsigned pebs_lab_bts_records(void);
+
+/* The first check of these experiments: the debug store can be laid out so, and one at least of the
+ * usable general counters (bit n: counter n) samples the event. Returns those counters; 0 when the
+ * check failed. */
+uint32_t pebs_lab_set_up(const struct ds_setup *setup, const struct pebs_event *event,
+                         uint32_t usable);
 
 /*
  * Is this a record of pebs_loads, which ran at this address? Its RIP must lie in the loop and every
