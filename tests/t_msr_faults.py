@@ -26,7 +26,7 @@ MACHINES = [
 def refuse(profile, words, nth):
     return run(
         PMUSIM, "--profile", profile, "--fault", f"nth-msr={nth}", "--max-seconds", 20,
-        "--cmdline", f"watchdog=100 {words}", KERNEL, seconds=60,
+        "--cmdline", f"console=serial watchdog=100 {words}", KERNEL, seconds=60,
     )  # fmt: skip
 
 
