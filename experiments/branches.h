@@ -47,6 +47,10 @@ void branch_chain(uint64_t rounds);
 extern const char branch_chain_again[];
 extern const struct branch_run branch_chain_run;
 
+/* 14-3, 14-4: what MSR_LBR_SELECT has for near calls and returns. */
+#define CALLS_AND_RETURNS                                                                          \
+    (LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | LBR_SELECT_NEAR_RET)
+
 /* 14-3, 14-8: calls, direct and through a register, returns, jumps taken and one not taken. */
 void branch_calls(uint64_t unused);
 extern const struct branch_run branch_calls_run;

@@ -13,9 +13,6 @@
 
 #include <stddef.h>
 
-#define CALLS_AND_RETURNS                                                                          \
-    (LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | LBR_SELECT_NEAR_RET)
-
 static const struct {
     uint64_t select;
     const char *title;

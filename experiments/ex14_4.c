@@ -16,8 +16,6 @@
 #include <stddef.h>
 
 #define JUMPS (LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_JMP | LBR_SELECT_NEAR_IND_JMP)
-#define CALLS_AND_RETURNS                                                                          \
-    (LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | LBR_SELECT_NEAR_RET)
 
 static const struct {
     uint64_t select;
