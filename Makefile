@@ -41,7 +41,8 @@ KERNEL_LDFLAGS := -m64 -static -nostdlib -Wl,-T,linker.ld -Wl,--build-id=none -W
 SIM_CFLAGS := -std=gnu11 -O2 -g $(WARNINGS) -I. -DPMULAB_VERSION='"$(VERSION)"'
 SIM_LIBS := -lZydis
 
-KERNEL_DIRS := boot kernel lapic pmu experiments
+# The rooms of the kernel, from the ground up.
+KERNEL_DIRS := x86 boot kernel kernel/console lapic pmu lab $(sort $(wildcard experiments/*)) runner
 KERNEL_SRC := $(sort $(wildcard $(addsuffix /*.S,$(KERNEL_DIRS)) $(addsuffix /*.c,$(KERNEL_DIRS))))
 KERNEL_OBJ := $(KERNEL_SRC:%=$(O)/%.o)
 PROFILES := $(sort $(wildcard sim/profiles/*.profile))
@@ -50,16 +51,16 @@ SIM_OBJ := $(SIM_SRC:%=$(O)/%.o) $(O)/profiles.c.o
 
 # The kernel's pure parts as host programs, under the sanitizers: what each unit test is made of.
 UNIT_CFLAGS := -std=gnu11 -O1 -g $(WARNINGS) -I. -fsanitize=address,undefined -fno-sanitize-recover=all
-unit_printf := kernel/printf.c kernel/console.c
-unit_cmdline := kernel/cmdline.c kernel/printf.c
-unit_framebuffer := kernel/framebuffer.c kernel/screen.c kernel/font.c
-unit_history := kernel/history.c kernel/crc32.c
-unit_keys := kernel/keys.c
+unit_printf := kernel/console/printf.c kernel/console/console.c
+unit_cmdline := runner/cmdline.c kernel/console/printf.c
+unit_framebuffer := kernel/console/framebuffer.c kernel/console/screen.c kernel/console/font.c
+unit_history := kernel/console/history.c kernel/crc32.c
+unit_keys := kernel/console/keys.c
 unit_bootinfo := boot/bootinfo.c
 unit_acpi := kernel/acpi.c
-unit_decode := pmu/decode.c pmu/events.c kernel/printf.c
-unit_lbr := pmu/lbr_format.c kernel/printf.c
-unit_ds := pmu/ds_layout.c kernel/printf.c
+unit_decode := x86/decode.c x86/events.c kernel/console/printf.c
+unit_lbr := pmu/lbr_format.c kernel/console/printf.c
+unit_ds := pmu/ds_layout.c kernel/console/printf.c
 unit_pebs := pmu/pebs_format.c
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests/unit/unit_*.c)))
 

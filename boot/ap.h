@@ -1,4 +1,4 @@
-/* What the boot processor lays out for one that it starts (boot/ap.S, kernel/smp.c). Read by C and
+/* What the boot processor lays out for one that it starts (boot/ap.S, lapic/smp.c). Read by C and
  * by GNU as. */
 #ifndef PMULAB_AP_H
 #define PMULAB_AP_H

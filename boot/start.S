@@ -4,7 +4,7 @@
  */
 #include "boot/ap.h"
 #include "boot/multiboot2.h"
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "kernel/percpu.h"
 
 #define PAGE_SIZE 4096

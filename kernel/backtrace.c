@@ -5,7 +5,7 @@
 
 #include "kernel/panic.h"
 #include "kernel/percpu.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 #include "kernel/trap.h"
 
 #define MAX_FRAMES 16

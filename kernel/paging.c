@@ -1,7 +1,7 @@
 /* The page tables: those of boot/start.S, refined. */
 #include "kernel/paging.h"
 
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/panic.h"

@@ -3,11 +3,11 @@
 
 #include <stdarg.h>
 
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "kernel/backtrace.h"
 #include "kernel/io.h"
-#include "kernel/printf.h"
-#include "kernel/smp.h"
+#include "kernel/print.h"
+#include "lapic/smp.h"
 #include "kernel/trap.h"
 
 /* How often panic was entered: a panic in the report of a panic must end, not repeat. */

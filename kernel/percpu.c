@@ -1,7 +1,7 @@
 /* The per-processor structure: GDT, TSS, stacks. */
 #include "kernel/percpu.h"
 
-#include "kernel/arch.h"
+#include "x86/arch.h"
 
 _Static_assert(offsetof(struct percpu, self) == PERCPU_SELF, "PERCPU_SELF");
 _Static_assert(offsetof(struct percpu, nmi_depth) == PERCPU_NMI_DEPTH, "PERCPU_NMI_DEPTH");

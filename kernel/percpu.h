@@ -5,7 +5,7 @@
 #ifndef PMULAB_PERCPU_H
 #define PMULAB_PERCPU_H
 
-#include "kernel/segments.h"
+#include "boot/segments.h"
 
 #define MAX_CPUS 8
 

@@ -3,10 +3,10 @@
 
 #include <stddef.h>
 
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "kernel/paging.h"
-#include "kernel/printf.h"
-#include "kernel/segments.h"
+#include "kernel/print.h"
+#include "boot/segments.h"
 #include "kernel/trap.h"
 
 #define MAX_KEPT      128

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/cmdline.h"
+#include "runner/cmdline.h"
 
 static inline uint64_t rdtsc(void)
 {

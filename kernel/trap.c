@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 
-#include "kernel/arch.h"
-#include "kernel/console.h"
+#include "x86/arch.h"
+#include "kernel/console/console.h"
 #include "kernel/cpuid.h"
 #include "kernel/panic.h"
 #include "kernel/percpu.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 #include "kernel/refused.h"
 #include "kernel/trap_names.h"
 

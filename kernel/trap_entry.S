@@ -8,7 +8,7 @@
  * that the NMI handler itself took and had fixed up; a second NMI would then overwrite the frame of the
  * first at the top of the IST stack. So while an NMI is handled, a fault in ring 0 returns without IRET.
  */
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "kernel/percpu.h"
 
 /* Offsets in struct trap_frame (kernel/trap.h); trap.c asserts them. */

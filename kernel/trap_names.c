@@ -2,9 +2,9 @@
  * Handling". */
 #include "kernel/trap_names.h"
 
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "kernel/percpu.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 #include "kernel/refused.h"
 #include "kernel/trap.h"
 

@@ -1,7 +1,7 @@
 /* Ring 3: the user's pages, the MSRs of the fast system calls, and what runs there. */
 #include "kernel/user.h"
 
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/paging.h"

@@ -1,11 +1,11 @@
 /* The local APIC: mode, registers, local vector table. The timer is in lapic/timer.c. */
 #include "lapic/lapic.h"
 
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/paging.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 #include "kernel/time.h"
 #include "kernel/trap.h"
 #include "lapic/timer.h"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/cmdline.h"
+#include "runner/cmdline.h"
 
 /* Vectors. Bits 7:4 are the priority class: the watchdog is above the PMI. */
 #define LAPIC_VECTOR_WAKE     0xd0

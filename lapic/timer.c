@@ -6,9 +6,9 @@
  * that has moved since does no harm. One-shot mode is on every local APIC; TSC-deadline mode would
  * be more exact than needed.
  */
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "kernel/percpu.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 #include "kernel/time.h"
 #include "kernel/trap.h"
 #include "lapic/lapic.h"

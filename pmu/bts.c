@@ -3,7 +3,7 @@
 
 #include "kernel/msr.h"
 #include "kernel/panic.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 #include "lapic/lapic.h"
 #include "pmu/ds.h"
 

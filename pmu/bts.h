@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "pmu/window.h"
 
 /* The 64-bit record. */

@@ -4,7 +4,7 @@
 #include "kernel/msr.h"
 #include "kernel/paging.h"
 #include "kernel/percpu.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 #include "kernel/string.h"
 #include "lapic/lapic.h"
 #include "pmu/bts.h"

@@ -8,7 +8,7 @@
  */
 #include "pmu/ds.h"
 
-#include "kernel/printf.h"
+#include "kernel/print.h"
 
 #define PAGE      4096
 #define ALIGNMENT 64 /* the manual: a doubleword at least, a cache line for performance */

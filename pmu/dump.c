@@ -1,8 +1,8 @@
 /* The register dump: the book's dump_perfmon, every field decoded by name. */
 #include "kernel/msr.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 #include "lapic/lapic.h"
-#include "pmu/decode.h"
+#include "x86/decode.h"
 #include "pmu/pmu.h"
 
 #include <stddef.h>

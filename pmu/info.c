@@ -9,7 +9,7 @@
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/percpu.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 
 #define LEAF_PMU       0x0a
 #define VERSION_KNOWN  5  /* what this driver knows */

@@ -6,7 +6,7 @@
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/panic.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 #include "kernel/string.h"
 #include "kernel/trap.h"
 #include "lapic/lapic.h"

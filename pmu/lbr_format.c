@@ -1,8 +1,8 @@
 /* The formats of a last branch record, as one table. */
 #include "pmu/lbr_format.h"
 
-#include "kernel/arch.h"
-#include "kernel/printf.h"
+#include "x86/arch.h"
+#include "kernel/print.h"
 
 #define MISPRED         ARCH_BIT(63)
 #define IN_TSX          ARCH_BIT(62)

@@ -4,7 +4,7 @@
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/panic.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 #include "lapic/lapic.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"

@@ -17,7 +17,7 @@
 
 #include "kernel/msr.h"
 #include "kernel/percpu.h"
-#include "kernel/printf.h"
+#include "kernel/print.h"
 #include "kernel/trap.h"
 #include "lapic/lapic.h"
 #include "pmu/ds.h"

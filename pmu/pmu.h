@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/arch.h"
-#include "kernel/cmdline.h"
-#include "pmu/events.h"
+#include "x86/arch.h"
+#include "runner/cmdline.h"
+#include "x86/events.h"
 #include "pmu/window.h"
 
 #define PMU_MAX_GENERAL   32 /* IA32_PERF_GLOBAL_CTRL[31:0] */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "sim/profiles/embedded.h"
 
 #define MAX_FILE_BYTES (1 << 20)

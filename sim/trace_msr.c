@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "kernel/arch.h"
+#include "x86/arch.h"
 
 enum msr_kind { KIND_PLAIN, KIND_BITS, KIND_PERFEVTSEL, KIND_FIXED_CTRL, KIND_COUNTERS, KIND_LVT };
 

@@ -23,7 +23,7 @@ SEVEN = ["15-1", "15-2", "15-3", "15-4", "15-11", "15-12", "15-13"]  # those tha
 ALL = [
     f"{chapter}-{number}"
     for chapter, number in re.findall(
-        r"&ex(\d+)_(\d+)", pathlib.Path("experiments/registry.c").read_text(encoding="utf-8")
+        r"&ex(\d+)_(\d+)", pathlib.Path("runner/registry.c").read_text(encoding="utf-8")
     )
     if chapter != "0"
 ]

@@ -1,6 +1,6 @@
 """Reads the text off a picture of the kernel's framebuffer screen, by the kernel's own font.
 
-What is drawn is known to the dot (kernel/font.c, kernel/framebuffer.c): cells of 6 x 10 dots, of 5 x 8 dots
+What is drawn is known to the dot (kernel/console/font.c, kernel/console/framebuffer.c): cells of 6 x 10 dots, of 5 x 8 dots
 each glyph, every dot a square of so many pixels. A cell that is no glyph's is read as U+FFFD.
 """
 
@@ -14,8 +14,8 @@ BAD = "\N{REPLACEMENT CHARACTER}"
 
 
 def font():
-    """{the dots of a cell's glyph: its character}, from the table in kernel/font.c."""
-    source = pathlib.Path("kernel/font.c").read_text(encoding="utf-8")
+    """{the dots of a cell's glyph: its character}, from the table in kernel/console/font.c."""
+    source = pathlib.Path("kernel/console/font.c").read_text(encoding="utf-8")
     glyphs = {}
     for name, rows in re.findall(r"\['(\\?.)' - FIRST\] = \{(.*?)\}", source):
         glyphs[tuple(int(row, 16) for row in rows.split(", "))] = name[-1]

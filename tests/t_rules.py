@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """docs/simulator.md, "The PMU's rules": every row names a test that exists, and every test has its row.
 
-Tests are the functions that tests/rules/ and tests/pmu/ register with cmocka, and the points of the guest
+Tests are the functions that tests/model/ registers with cmocka, and the points of the guest
 tests/guests/pmu.S ("pmu: text"; of those, the ones that only look at what a case left behind need no row).
 """
 
@@ -23,8 +23,7 @@ named = [test for _, _, test in rows]
 
 functions = {
     name
-    for folder in ("tests/rules", "tests/pmu")
-    for file in pathlib.Path(folder).glob("*.c")
+    for file in pathlib.Path("tests/model").glob("*.c")
     for name in FUNCTION.findall(file.read_text(encoding="utf-8"))
 }
 points = [(kind, f"pmu: {text}") for kind, text in POINT.findall(pathlib.Path("tests/guests/pmu.S").read_text(encoding="utf-8")) if "\\" not in text]

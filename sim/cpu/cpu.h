@@ -1,7 +1,7 @@
 /*
  * One simulated logical processor. This header is the contract between sim/cpu (the interpreter and
  * its system part), sim/pmu (counters, branch records), sim/dev (local APIC, devices) and
- * sim/main.c.
+ * sim/host/main.c.
  *
  * Time. The unit is the *slot*: one retirement opportunity; a core cycle is
  * profile->uarch.retire_width slots. cpu->now is the processor's own clock in slots since power-on,
@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/arch.h"
+#include "x86/arch.h"
 #include "sim/profile.h"
 
 struct machine;

@@ -6,7 +6,7 @@ DIFF_OBJ := $(DIFF_SRC:%=$(O)/%.o)
 $(DIFF_OBJ): $(O)/%.o: % $(O)/flags.stamp
 	@mkdir -p $(@D)
 	$(call run_as,CC)$(CC) $(SIM_CFLAGS) -MMD -MP -c $< -o $@
-$(O)/test/diff: $(DIFF_OBJ) $(filter-out $(O)/sim/main.c.o,$(SIM_OBJ)) $(O)/files.stamp
+$(O)/test/diff: $(DIFF_OBJ) $(filter-out $(O)/sim/host/main.c.o,$(SIM_OBJ)) $(O)/files.stamp
 	@mkdir -p $(@D)
 	$(call run_as,LD)$(CC) $(filter %.o,$^) $(SIM_LIBS) -o $@
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "sim/dev/dev.h"
-#include "sim/options.h"
+#include "sim/host/options.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MAX_WORDS 100

@@ -25,7 +25,7 @@ $(O)/fuzz/profiles.c.o: $(O)/profiles.c
 	$(call run_as,CC)$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_COVERAGE) -c $< -o $@
 
 $(O)/fuzz/fuzz_bootinfo: $(FUZZ_KERNEL_OBJ)
-$(filter-out $(O)/fuzz/fuzz_bootinfo,$(FUZZERS)): $(filter-out $(O)/fuzz/sim/main.c.o,$(FUZZ_SIM_OBJ))
+$(filter-out $(O)/fuzz/fuzz_bootinfo,$(FUZZERS)): $(filter-out $(O)/fuzz/sim/host/main.c.o,$(FUZZ_SIM_OBJ))
 $(FUZZERS): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.c.o $(O)/files.stamp
 	$(call run_as,LD)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $(filter %.o,$^) $(SIM_LIBS) -o $@
 $(O)/fuzz/pmusim: $(FUZZ_SIM_OBJ) $(O)/files.stamp

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/cmdline.h"
+#include "runner/cmdline.h"
 
 static struct cmdline cl;
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "pmu/decode.h"
+#include "x86/decode.h"
 
 struct field_case {
     uint32_t msr;

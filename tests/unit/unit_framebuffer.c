@@ -10,10 +10,10 @@
 
 #include "boot/bootinfo.h"
 #include "boot/multiboot2.h"
-#include "kernel/console.h"
-#include "kernel/font.h"
+#include "kernel/console/console.h"
+#include "kernel/console/font.h"
 #include "kernel/paging.h"
-#include "kernel/screen.h"
+#include "kernel/console/screen.h"
 
 #define CELL_WIDTH  6
 #define CELL_HEIGHT 10

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "kernel/console.h"
+#include "kernel/console/console.h"
 #include "kernel/crc32.h"
-#include "kernel/history.h"
+#include "kernel/console/history.h"
 
 static struct console_sink *sink;
 

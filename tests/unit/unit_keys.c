@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/keys.h"
+#include "kernel/console/keys.h"
 
 #define MAX_KEYS 64
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "kernel/console.h"
-#include "kernel/printf.h"
+#include "kernel/console/console.h"
+#include "kernel/print.h"
 
 static char console[8192];
 static size_t console_length;

@@ -1,0 +1,103 @@
+/*
+ * Experiment 15-3 · PMI on overflow.
+ *
+ * IA32_PMC0 is written so that it overflows in the middle of a loop, with INT set: the carry out of
+ * its width sets bit 0 of IA32_PERF_GLOBAL_STATUS and raises the LVT perfmon entry. The local APIC
+ * masks that entry as it delivers the interrupt (SDM vol. 3 "Local Vector Table"), so exactly one
+ * arrives until software unmasks it. What can go wrong: the write of the start value is cut or not
+ * sign-extended, the status is cleared too early or too late, EOI is missing or one too many (an
+ * NMI has none), the interrupt is lost.
+ *
+ * A real processor takes the interrupt some instructions after the overflow; the loop is long
+ * enough for that.
+ */
+#include "lab/bodies.h"
+#include "lab/experiment.h"
+#include "lab/pmi_wait.h"
+#include "kernel/trap.h"
+#include "lapic/lapic.h"
+#include "pmu/pmu.h"
+
+#include <stddef.h>
+
+#define SELECT         (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
+#define ITERATIONS     100000
+#define OVERFLOW_AFTER 20000 /* a tenth of the loop's instructions */
+
+static struct {
+    uint64_t status, rip;
+    uint32_t lvt;
+} seen;
+
+static void on_pmi(const struct pmi *pmi)
+{
+    seen.status = pmi->status;
+    seen.rip = pmi->frame->rip;
+    seen.lvt = pmi->lvt;
+    if (pmu_pmi_count() == 1)
+        pmu_dump("in the PMI handler");
+}
+
+static bool between(uint64_t rip, const void *first, const void *end)
+{
+    return rip >= (uint64_t)first && rip <= (uint64_t)end;
+}
+
+static void run(void)
+{
+    pmu_set_pmi_handler(on_pmi, PMI_STOP);
+    pmu_select(0, SELECT);
+    bool written = pmu_write_overflow_in(0, OVERFLOW_AFTER);
+    uint64_t start = pmu_read(0);
+    value_str("written_by", pmu_info()->full_width_write ? "IA32_A_PMC0, full width"
+                                                         : "IA32_PMC0, bit 31 sign-extended");
+    value_hex("pmc0", start);
+    check(written && start == pmu_counter_max(0) - OVERFLOW_AFTER + 1);
+
+    pmu_count(PMU_MASK(0), body_spin, ITERATIONS);
+    wait_for_pmi(1);
+
+    value_u64("pmis", pmu_pmi_count());
+    value_u64("unexpected", pmu_unexpected_count());
+    value_str("delivered_as", pmu_pmi_mode() == PMI_NMI ? "NMI" : "fixed");
+    check(pmu_pmi_count() == 1 && pmu_unexpected_count() == 0);
+
+    if (pmu_info()->global_ctrl) {
+        value_hex("status_in_handler", seen.status);
+        check(seen.status & PMU_MASK(0));
+        uint64_t after = pmu_status();
+        value_hex("status_after_reset", after);
+        check(pmu_pmi_count() != 0 && !(after & PMU_MASK(0)));
+    } else {
+        check_skip("no IA32_PERF_GLOBAL_STATUS: CPUID.0AH:EAX[7:0] < 2");
+        check_skip("no IA32_PERF_GLOBAL_STATUS: CPUID.0AH:EAX[7:0] < 2");
+    }
+
+    value_hex("lvt_in_handler", seen.lvt);
+    value_hex("lvt_after", lapic_read(APIC_LVT_PERFMON));
+    check((seen.lvt & APIC_LVT_MASK) && !(lapic_read(APIC_LVT_PERFMON) & APIC_LVT_MASK));
+
+    value_hex("rip", seen.rip);
+    value_hex("window", (uint64_t)pmu_window_open);
+    value_hex("function", (uint64_t)body_spin);
+    check(between(seen.rip, pmu_window_open, pmu_window_end) ||
+          between(seen.rip, (const void *)body_spin, body_spin_end));
+}
+
+static const char *const checks[] = {
+    "IA32_PMC0 takes the start value in its full width",
+    "exactly one PMI arrives",
+    "IA32_PERF_GLOBAL_STATUS bit 0 is set in the handler",
+    "IA32_PERF_GLOBAL_STATUS bit 0 is clear after the reset",
+    "the local APIC masked the LVT entry on delivery",
+    "the interrupted RIP lies in the window",
+    NULL,
+};
+
+const struct experiment ex15_3 = {
+    .id = "15-3",
+    .title = "PMI on overflow",
+    .checks = checks,
+    .needs = NEED_PMU | NEED_INSTRUCTIONS | NEED_PMI,
+    .run = run,
+};

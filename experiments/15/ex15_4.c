@@ -1,0 +1,166 @@
+/*
+ * Experiment 15-4 · Freeze counters on PMI.
+ *
+ * Two PMIs, without and with IA32_DEBUGCTL.FREEZE_PERFMON_ON_PMI. The handler reads IA32_PMC0 twice
+ * with work between: without the freeze the counter counts the handler itself, with it both reads
+ * are equal.
+ *
+ * The freeze has two forms (SDM vol. 3 "Freezing LBR and Performance Counters on PMI"). Versions 2
+ * and 3 clear IA32_PERF_GLOBAL_CTRL, and writing it again thaws; from version 4 on the PMI sets
+ * IA32_PERF_GLOBAL_STATUS.CTR_FRZ, GLOBAL_CTRL keeps its value, and writing the bit to
+ * IA32_PERF_GLOBAL_STATUS_RESET thaws. So the handler tries the other version's way first, which
+ * must not thaw, and then the right one, which must.
+ */
+#include "lab/bodies.h"
+#include "lab/experiment.h"
+#include "lab/pmi_wait.h"
+#include "kernel/cpuid.h"
+#include "kernel/msr.h"
+#include "kernel/trap.h"
+#include "pmu/pmu.h"
+
+#include <stddef.h>
+
+#define SELECT             (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
+#define ITERATIONS         100000
+#define OVERFLOW_AFTER     20000
+#define CHECKS_WITH_FREEZE 5
+#define WORK               1000 /* iterations of body_spin in the handler */
+
+static struct {
+    uint64_t first, second;   /* IA32_PMC0, work between */
+    uint64_t after_wrong_way; /* after the other version's thaw and work */
+    uint64_t after_right_way; /* after this version's thaw and work */
+    uint64_t global_ctrl, status;
+} seen;
+
+static void thaw_by_global_ctrl(void)
+{
+    wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, PMU_MASK(0));
+}
+
+static void thaw_by_status_reset(void)
+{
+    pmu_status_reset(PMU_MASK(0) | GLOBAL_STATUS_CTR_FRZ);
+}
+
+static void read_twice(const struct pmi *pmi)
+{
+    seen.global_ctrl = pmi->global_ctrl;
+    seen.status = pmi->status;
+    seen.first = pmu_read(0);
+    body_spin(WORK);
+    seen.second = pmu_read(0);
+}
+
+static void read_and_thaw(const struct pmi *pmi)
+{
+    bool in_status = pmu_info()->freeze_in_status;
+    read_twice(pmi);
+    if (in_status)
+        thaw_by_global_ctrl();
+    else
+        thaw_by_status_reset();
+    body_spin(WORK);
+    seen.after_wrong_way = pmu_read(0);
+    if (in_status)
+        thaw_by_status_reset();
+    else
+        thaw_by_global_ctrl();
+    body_spin(WORK);
+    seen.after_right_way = pmu_read(0);
+}
+
+/* One PMI with this handler; true when exactly one came. */
+static bool one_pmi(pmi_handler handler)
+{
+    unsigned before = pmu_pmi_count();
+    seen.first = seen.second = seen.after_wrong_way = seen.after_right_way = 0;
+    pmu_set_pmi_handler(handler, PMI_KEEP_RUNNING);
+    pmu_write_overflow_in(0, OVERFLOW_AFTER);
+    pmu_count(PMU_MASK(0), body_spin, ITERATIONS);
+    wait_for_pmi(before + 1);
+    value_u64("pmis", pmu_pmi_count() - before);
+    return pmu_pmi_count() - before == 1;
+}
+
+static void check_without_freeze(void)
+{
+    bool one = one_pmi(read_twice);
+    check(one);
+    value_u64("first", seen.first);
+    value_u64("second", seen.second);
+    check(one && seen.second > seen.first);
+}
+
+/* The manual gives the bit to every version from 2 on. A hypervisor may report version 2 and refuse
+ * it. */
+static bool turn_freeze_on(void)
+{
+    uint64_t debugctl = 0;
+    return wrmsr_safe(MSR_IA32_DEBUGCTL, DEBUGCTL_FREEZE_PERFMON_ON_PMI) &&
+           rdmsr_safe(MSR_IA32_DEBUGCTL, &debugctl) && (debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+}
+
+static void check_with_freeze(void)
+{
+    bool in_status = pmu_info()->freeze_in_status;
+    bool on = turn_freeze_on();
+    if (!on && (cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR)) {
+        for (int i = 0; i < CHECKS_WITH_FREEZE; i++)
+            check_skip(
+                "IA32_DEBUGCTL[12] cannot be set under this hypervisor (CPUID.1:ECX[31] = 1)");
+        return;
+    }
+    value_str("debugctl_12", on ? "set" : "cannot be set");
+    bool one = one_pmi(read_and_thaw);
+    check(on && one);
+    value_u64("first", seen.first);
+    value_u64("second", seen.second);
+    check(one && seen.second == seen.first);
+
+    bool ctr_frz = seen.status & GLOBAL_STATUS_CTR_FRZ;
+    value_hex("global_ctrl", seen.global_ctrl);
+    value_hex("status", seen.status);
+    value_u64("perfmon_version", pmu_info()->version);
+    check(one && (in_status ? ctr_frz && seen.global_ctrl == PMU_MASK(0)
+                            : !ctr_frz && seen.global_ctrl == 0));
+
+    value_str("tried", in_status ? "IA32_PERF_GLOBAL_CTRL" : "IA32_PERF_GLOBAL_OVF_CTRL");
+    value_u64("before", seen.second);
+    value_u64("after", seen.after_wrong_way);
+    check(one && seen.after_wrong_way == seen.second);
+
+    value_str("thawed_by",
+              in_status ? "IA32_PERF_GLOBAL_STATUS_RESET[59]" : "IA32_PERF_GLOBAL_CTRL");
+    value_u64("before", seen.after_wrong_way);
+    value_u64("after", seen.after_right_way);
+    check(one && seen.after_right_way > seen.after_wrong_way);
+}
+
+static void run(void)
+{
+    pmu_select(0, SELECT);
+    check_without_freeze();
+    check_with_freeze();
+    pmu_dump("after both");
+}
+
+static const char *const checks[] = {
+    "without FREEZE_PERFMON_ON_PMI one PMI arrives",
+    "without FREEZE_PERFMON_ON_PMI the second read in the handler is larger",
+    "with FREEZE_PERFMON_ON_PMI one PMI arrives",
+    "with FREEZE_PERFMON_ON_PMI both reads in the handler are equal",
+    "the freeze shows where this version has it: GLOBAL_CTRL = 0 before 4, CTR_FRZ from 4 on",
+    "the other version's way does not thaw",
+    "it thaws by GLOBAL_CTRL before version 4, by GLOBAL_STATUS_RESET from 4 on",
+    NULL,
+};
+
+const struct experiment ex15_4 = {
+    .id = "15-4",
+    .title = "Freeze counters on PMI",
+    .checks = checks,
+    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FREEZE | NEED_INSTRUCTIONS | NEED_PMI,
+    .run = run,
+};

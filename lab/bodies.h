@@ -1,0 +1,65 @@
+/*
+ * The functions under test, in assembly (lab/bodies.S), with the number of instructions
+ * that each retires, RET included, as its listing has it: for a body with a loop, once + each *
+ * iterations.
+ */
+#ifndef PMULAB_BODIES_H
+#define PMULAB_BODIES_H
+
+#include <stdint.h>
+
+struct body_insns {
+    uint64_t once, each;
+};
+
+/* Only RET. */
+void body_empty(uint64_t unused);
+extern const struct body_insns body_empty_insns;
+
+/* Loads, stores, calls, pushes, branches and one REP STOSQ (one instruction, however often it
+ * repeats). */
+void body_mixed(uint64_t iterations);
+extern const struct body_insns body_mixed_insns;
+
+/* A loop of two instructions: where a PMI can be waited for. */
+void body_spin(uint64_t iterations);
+extern const struct body_insns body_spin_insns;
+extern const char body_spin_end[]; /* first byte after it */
+
+/* Multiplications, each of which needs the one before it: latency bound. */
+void body_chain(uint64_t iterations);
+extern const struct body_insns body_chain_insns;
+
+/* As many additions that do not need each other: width bound. */
+void body_parallel(uint64_t iterations);
+extern const struct body_insns body_parallel_insns;
+
+/* Time-stamp counter and a counter read together by RDTSC and RDPMC, busy in between. */
+struct clock_pair {
+    uint64_t tsc, counter;
+};
+/* selector is RDPMC's ECX. Earlier loads and later instructions are kept out by LFENCE. */
+void body_clock_read(struct clock_pair *pair, uint32_t selector);
+
+/* STI; HLT. No interrupt can come between the two (SDM vol. 2 "STI": the interrupt shadow). Returns
+ * with interrupts on after the interrupt that ended the halt. */
+void body_halt(void);
+
+/* The same without the halt. An instruction must stand between STI and a CLI, else no interrupt
+ * ever gets in: the shadow of STI covers the next instruction. */
+void body_open_for_interrupts(void);
+
+/*
+ * How often an exact count is tried. No window keeps an SMI out, and its instructions are counted
+ * where the firmware has not set FREEZE_WHILE_SMM (SDM vol. 3 "IA32_DEBUGCTL MSR"): so a count that
+ * is too high is taken once more. A window, body or counter that is wrong is so each time.
+ */
+#define EXACT_TRIES 5
+
+/* How many instructions a body retires. */
+static inline uint64_t insns_of(const struct body_insns *insns, uint64_t iterations)
+{
+    return insns->once + insns->each * iterations;
+}
+
+#endif

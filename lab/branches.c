@@ -1,0 +1,78 @@
+/* The comparison of branch records with the branches that were taken. */
+#include "lab/branches.h"
+
+#include <stddef.h>
+
+#include "lab/experiment.h"
+#include "kernel/panic.h"
+#include "kernel/print.h"
+
+#define NAME_SIZE 48
+
+static void name_of(char name[NAME_SIZE], uint64_t address)
+{
+    uint64_t offset;
+    const char *symbol = symbol_name(address, &offset);
+    if (symbol != NULL)
+        ksnprintf(name, NAME_SIZE, offset != 0 ? "%s+0x%llx" : "%s", symbol,
+                  (unsigned long long)offset);
+    else
+        ksnprintf(name, NAME_SIZE, "0x%llx", (unsigned long long)address);
+}
+
+/* Either may be NULL: nothing there. */
+static void note_difference(unsigned age, const struct branch_record *is, const struct branch *want)
+{
+    char from[NAME_SIZE], to[NAME_SIZE];
+    if (is != NULL) {
+        name_of(from, is->from);
+        name_of(to, is->to);
+        note("record %u is %s -> %s", age, from, to);
+    } else {
+        note("there is no record %u", age);
+    }
+    if (want != NULL) {
+        name_of(from, want->from);
+        name_of(to, want->to);
+        note("record %u should be %s -> %s", age, from, to);
+    } else {
+        note("there should be no record %u", age);
+    }
+}
+
+bool branches_are(const struct branch_record *records, unsigned n_records,
+                  const struct branch *taken, unsigned n, uint64_t suppressed, uint64_t may_lack)
+{
+    unsigned depth = lbr_info()->depth, age = 0, must = 0, may = 0;
+    const struct branch *missing = NULL;
+    for (unsigned i = n; i-- > 0 && age < depth && missing == NULL;) {
+        if (taken[i].kind & suppressed)
+            continue;
+        bool same =
+            age < n_records && records[age].from == taken[i].from && records[age].to == taken[i].to;
+        if (same)
+            age++;
+        else if (!(taken[i].kind & may_lack))
+            missing = &taken[i];
+    }
+    for (unsigned i = 0; i < n; i++) {
+        bool kept = !(taken[i].kind & suppressed), optional = taken[i].kind & may_lack;
+        must += kept && !optional;
+        may += kept && optional;
+    }
+    value_u64("recorded", n_records);
+    value_u64("expected", must < depth ? must : depth);
+    if (may != 0)
+        value_u64("or_as_many_as", must + may < depth ? must + may : depth);
+    if (missing == NULL && age == n_records)
+        return true;
+    note_difference(age, age < n_records ? &records[age] : NULL, missing);
+    return false;
+}
+
+bool branches_in_lbr(const struct branch *taken, unsigned n, uint64_t suppressed, uint64_t may_lack)
+{
+    struct branch_record records[LBR_MAX_DEPTH];
+    unsigned n_records = lbr_read(records, LBR_MAX_DEPTH);
+    return branches_are(records, n_records, taken, n, suppressed, may_lack);
+}

@@ -1,0 +1,78 @@
+/*
+ * Branches whose order is known from the listing, and their comparison with the records that the
+ * processor kept. The functions under test stand in lab/branches.S, each with the list of
+ * the branches that it takes.
+ */
+#ifndef PMULAB_BRANCHES_H
+#define PMULAB_BRANCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pmu/lbr.h"
+
+/* A branch that is taken. kind is the bit of MSR_LBR_SELECT that suppresses it (LBR_SELECT_*). */
+struct branch {
+    uint64_t from, to, kind;
+};
+
+/* What runs when the window (pmu/window.S) calls a body: oldest first, the window's own call and
+ * the RET back to it included. Made by the macros of branches.S. */
+struct branch_run {
+    uint64_t n;
+    struct branch taken[];
+};
+
+/*
+ * Do the records (newest first) hold just what n branches (oldest first) left behind? Those whose
+ * kind is in suppressed must be absent; those of may_lack may be absent; of the rest the newest
+ * that the stack can hold must be there, in order, and nothing else. Notes the first difference and
+ * adds "recorded" and "expected" to the values.
+ */
+bool branches_are(const struct branch_record *records, unsigned n_records,
+                  const struct branch *taken, unsigned n, uint64_t suppressed, uint64_t may_lack);
+
+/* Reads the LBR stack and compares it. */
+bool branches_in_lbr(const struct branch *taken, unsigned n, uint64_t suppressed,
+                     uint64_t may_lack);
+
+/* 14-1: one call. */
+void branch_one(uint64_t unused);
+extern const struct branch_run branch_one_run;
+
+/* 14-2: rounds times ten jumps; the rounds are joined by a conditional jump, branch_chain_again.
+ * The list is that of one round. */
+#define BRANCH_CHAIN_JUMPS 10
+void branch_chain(uint64_t rounds);
+extern const char branch_chain_again[];
+extern const struct branch_run branch_chain_run;
+
+/* 14-3, 14-4: what MSR_LBR_SELECT has for near calls and returns. */
+#define CALLS_AND_RETURNS                                                                          \
+    (LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | LBR_SELECT_NEAR_RET)
+
+/* 14-3, 14-8: calls, direct and through a register, returns, jumps taken and one not taken. */
+void branch_calls(uint64_t unused);
+extern const struct branch_run branch_calls_run;
+extern const uint64_t branch_calls_insns; /* instructions that it runs, RET included */
+
+/* 14-4: jumps of each kind, a near indirect call, a far call and its return. */
+void branch_jumps(uint64_t unused);
+extern const struct branch_run branch_jumps_run;
+
+/* 14-5: a call and a jump to branch_breakpoint, where a breakpoint is; the list ends there. */
+void branch_to_breakpoint(uint64_t unused);
+extern const char branch_breakpoint[];
+extern const struct branch_run branch_to_breakpoint_run;
+
+/* 14-6: two calls in a loop; position-independent, ends at branch_high_end. */
+void branch_high(uint64_t unused);
+extern const char branch_high_end[];
+extern const struct branch_run branch_high_run;
+
+/* 14-7: code for ring 3 (kernel/user.h), from branch_user to branch_user_end; the list has its own
+ * branches alone. */
+extern const char branch_user[], branch_user_end[];
+extern const struct branch_run branch_user_run;
+
+#endif

@@ -1,0 +1,101 @@
+#include "lab/pebs_lab.h"
+
+#include "lab/experiment.h"
+#include "kernel/msr.h"
+#include "pmu/bts.h"
+#include "pmu/ds.h"
+#include "pmu/pmu.h"
+
+#include <stddef.h>
+
+#define BTS_RECORDS 64
+
+_Static_assert(offsetof(struct pebs_run, rdi) == 40 && offsetof(struct pebs_run, rsp) == 128,
+               "layout of ds_bodies.S");
+
+void pebs_run_fill(struct pebs_run *run, uint64_t table[PEBS_LOADS], uint64_t high, uint64_t rounds)
+{
+    for (unsigned k = 0; k < PEBS_LOADS; k++)
+        table[k] = high + k;
+    *run = (struct pebs_run){.table = table, .rounds = rounds, .rax = table[PEBS_LOADS - 1]};
+    run->rbx = high + 0xb0;
+    run->rdx = high + 0xd0;
+    run->rdi = high + 0xd1;
+    run->rbp = high + 0xb1;
+    for (unsigned n = 0; n < 8; n++)
+        run->r8_to_r15[n] = high + 0x800 + 0x100 * n;
+}
+
+unsigned pebs_lab_bts_records(void)
+{
+    return pmu_info()->bts ? BTS_RECORDS : 0;
+}
+
+uint32_t pebs_lab_set_up(const struct ds_setup *setup, const struct pebs_event *event,
+                         uint32_t usable)
+{
+    uint32_t counters = pebs_counters(event);
+    const char *refused = ds_setup(setup);
+    value_str("ds_setup", "%s", refused != NULL ? refused : "done");
+    value_hex("counters", counters);
+    bool ready = refused == NULL && (counters & usable) != 0;
+    check(ready);
+    return ready ? counters & usable : 0;
+}
+
+void pebs_lab_on(void)
+{
+    uint64_t bits = ds_area()->bts.base != 0 ? DEBUGCTL_BTS_ON : 0;
+    if (pmu_info()->freeze && wrmsr_safe(MSR_IA32_DEBUGCTL, bits | DEBUGCTL_FREEZE_PERFMON_ON_PMI))
+        return;
+    wrmsr_safe(MSR_IA32_DEBUGCTL, bits);
+}
+
+void pebs_lab_off(void)
+{
+    wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
+    pebs_disable();
+}
+
+static bool is(const struct pebs_record *r, enum pebs_field f, uint64_t wanted)
+{
+    if (r->value[f] == wanted)
+        return true;
+    value_str("wrong", "%s", pebs_field_name(f));
+    value_hex("found", r->value[f]);
+    value_hex("wanted", wanted);
+    return false;
+}
+
+/* What RAX holds when the instruction at this offset in the loop is the next: the entry of the load
+ * before it, before the first load that of the last. */
+static uint64_t rax_at(const struct pebs_run *run, uint64_t offset)
+{
+    uint64_t k = offset / PEBS_LOAD_SIZE;
+    if (k > PEBS_LOADS)
+        k = PEBS_LOADS;
+    return k == 0 ? run->rax : run->table[k - 1];
+}
+
+bool pebs_record_is_of(const struct pebs_record *r, const struct pebs_run *run, uint64_t address)
+{
+    uint64_t moved = address - (uint64_t)pebs_loads;
+    uint64_t loop = (uint64_t)pebs_loads_loop + moved;
+    uint64_t size = (uint64_t)(pebs_loads_loop_end - pebs_loads_loop);
+    uint64_t offset = r->value[PEBS_RIP] - loop;
+    if (offset >= size) {
+        value_str("wrong", "%s outside the run", pebs_field_name(PEBS_RIP));
+        value_hex("found", r->value[PEBS_RIP]);
+        return false;
+    }
+    bool good = is(r, PEBS_RAX, rax_at(run, offset)) && is(r, PEBS_RBX, run->rbx) &&
+                is(r, PEBS_RDX, run->rdx) && is(r, PEBS_RSI, run->rsi) &&
+                is(r, PEBS_RDI, run->rdi) && is(r, PEBS_RBP, run->rbp) && is(r, PEBS_RSP, run->rsp);
+    for (unsigned n = 0; n < 8 && good; n++)
+        good = is(r, PEBS_R8 + n, run->r8_to_r15[n]);
+    if (good && (r->value[PEBS_RCX] == 0 || r->value[PEBS_RCX] > run->rounds)) {
+        value_u64("wrong_rcx", r->value[PEBS_RCX]);
+        return false;
+    }
+    return good;
+}

@@ -1,0 +1,128 @@
+/* The order in which things start. Nothing else in the kernel knows it. */
+#include "boot/bootinfo.h"
+#include "boot/multiboot2.h"
+#include "runner/menu.h"
+#include "runner/runner.h"
+#include "runner/summary.h"
+#include "x86/arch.h"
+#include "runner/cmdline.h"
+#include "kernel/console/console.h"
+#include "kernel/console/history.h"
+#include "kernel/console/input.h"
+#include "kernel/memory.h"
+#include "kernel/paging.h"
+#include "kernel/panic.h"
+#include "kernel/pic.h"
+#include "kernel/print.h"
+#include "kernel/refused.h"
+#include "lapic/smp.h"
+#include "kernel/time.h"
+#include "kernel/trap.h"
+#include "kernel/user.h"
+#include "lapic/lapic.h"
+#include "pmu/pmu.h"
+
+#define COM1      0x3f8
+#define COM1_BAUD 115200
+/* The boot information of a loader is some KiB; what claims more than this is broken. Below 4 GiB
+ * lies all that is mapped. */
+#define BOOTINFO_LIMIT (1 << 20)
+#define IDENTITY_END   (1ULL << 32)
+
+static struct bootinfo bootinfo;
+static struct cmdline cmdline;
+
+/* A VGA text screen is there when the loader says so, or when it says nothing and is a BIOS one. */
+static bool has_vga_text(void)
+{
+    if (bootinfo.framebuffer.present)
+        return bootinfo.framebuffer.type == MB2_FRAMEBUFFER_EGA_TEXT;
+    return !bootinfo.efi;
+}
+
+/* Replaces the early serial console by what the command line wants. The port that was asked for and
+ * does not answer is returned for a note; 0 when all is well. */
+static uint16_t start_console(struct console_sink *early)
+{
+    struct console_sink *serial = early, *debug = debugcon_init();
+    bool as_early = cmdline.serial_port == COM1 && cmdline.serial_baud == COM1_BAUD;
+
+    if (early && !(as_early && cmdline.console_serial))
+        console_remove(early);
+    if (cmdline.console_serial && !as_early)
+        serial = serial_init(cmdline.serial_port, cmdline.serial_baud);
+    if (cmdline.console_serial && serial)
+        console_add(serial);
+    if (cmdline.console_vga && has_vga_text())
+        console_add(vga_init());
+    if (debug)
+        console_add(debug);
+    return cmdline.console_serial && !serial ? cmdline.serial_port : 0;
+}
+
+/* Comments that must not stand before the first line of TAP, which is its version. */
+static void print_notes(uint16_t missing_port, const char *lapic_missing)
+{
+    unsigned shown =
+        bootinfo.n_errors < BOOTINFO_MAX_ERRORS ? bootinfo.n_errors : BOOTINFO_MAX_ERRORS;
+
+    for (unsigned i = 0; i < shown; i++)
+        kprintf("# boot information: %s\n", bootinfo.errors[i]);
+    if (missing_port)
+        kprintf("# no serial port answers at 0x%x\n", missing_port);
+    if (lapic_missing)
+        kprintf("# local APIC: %s\n", lapic_missing);
+    if (trap_stray_nmis())
+        kprintf("# %u unexpected NMIs while the kernel started\n", trap_stray_nmis());
+    refused_print();
+}
+
+static size_t bootinfo_limit(uint64_t info)
+{
+    return info > IDENTITY_END - BOOTINFO_LIMIT ? IDENTITY_END - info : BOOTINFO_LIMIT;
+}
+
+/* The same order on every other processor. */
+static void start_cpu(unsigned index)
+{
+    trap_init_cpu(index);
+    user_init();
+    lapic_init_cpu();
+    pmu_init_cpu();
+}
+
+/* Entered from boot/start.S with the address of the Multiboot2 boot information. */
+_Noreturn void kmain(const void *info)
+{
+    trap_init();
+    struct console_sink *early = serial_init(COM1, COM1_BAUD);
+    const char *lapic_missing = NULL;
+
+    if (early)
+        console_add(early);
+    console_add(history_init());
+    bootinfo_parse(&bootinfo, info, bootinfo_limit((uint64_t)info));
+    cmdline_parse(&cmdline, bootinfo.cmdline);
+    uint16_t missing_port = start_console(early);
+    paging_init();
+    memory_init(&bootinfo);
+    user_init();
+    struct console_sink *pixels =
+        cmdline.console_vga ? framebuffer_init(&bootinfo.framebuffer) : NULL;
+    if (pixels)
+        console_add(pixels);
+    pic_disable();
+    time_init(&bootinfo, cmdline.clock);
+    if (lapic_init(cmdline.apic, &lapic_missing))
+        lapic_missing = NULL;
+    pmu_init();
+    smp_init(&bootinfo, start_cpu);
+    input_init();
+
+    uint8_t code = experiments_run(&cmdline);
+    print_notes(missing_port, lapic_missing);
+    summary_print(&bootinfo);
+    debug_exit(code);
+    kprintf("# The machine may be switched off. Page up and down show what was printed.\n");
+    menu_review();
+}

@@ -1,0 +1,170 @@
+/* What an experiment needs, and who says that it is not there. */
+#include "lab/experiment.h"
+#include "kernel/msr.h"
+#include "kernel/print.h"
+#include "lapic/smp.h"
+#include "lapic/lapic.h"
+#include "pmu/lbr.h"
+#include "pmu/pebs.h"
+#include "pmu/pmu.h"
+
+#include <stddef.h>
+
+/* Each gives NULL when the thing is there, else the reason. */
+static const char *or_null(const char *reason)
+{
+    return reason[0] != '\0' ? reason : NULL;
+}
+
+static const char *no_pmu(void)
+{
+    return or_null(pmu_info()->no_pmu);
+}
+
+static const char *no_global_ctrl(void)
+{
+    return or_null(pmu_info()->no_global_ctrl);
+}
+
+static const char *no_fixed(void)
+{
+    return or_null(pmu_info()->no_fixed);
+}
+
+static const char *no_fixed_3(void)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (!pmu_has_fixed(i))
+            return pmu_no_fixed(i);
+    return NULL;
+}
+
+static const char *fewer_general_than(unsigned wanted)
+{
+    static char text[PMU_REASON];
+    ksnprintf(text, sizeof(text), "fewer than %u general counters: CPUID.0AH:EAX[15:8] = %u",
+              wanted, pmu_info()->n_general);
+    return pmu_info()->n_general < wanted ? text : NULL;
+}
+
+static const char *no_general_2(void)
+{
+    return fewer_general_than(2);
+}
+
+static const char *no_general_3(void)
+{
+    return fewer_general_than(3);
+}
+
+static const char *no_lapic(void)
+{
+    if (!lapic_present())
+        return lapic_why_absent();
+    return lapic_has_timer()
+               ? NULL
+               : "the local APIC timer does not count or cannot be unmasked (current count, LVT)";
+}
+
+static const char *no_pmi(void)
+{
+    if (!lapic_present())
+        return lapic_why_absent();
+    return lapic_has_pmi() ? NULL : "no LVT perfmon entry: local APIC version register[23:16] < 4";
+}
+
+static const char *no_freeze(void)
+{
+    return pmu_info()->freeze ? NULL : "no FREEZE_PERFMON_ON_PMI: CPUID.0AH:EAX[7:0] < 2";
+}
+
+static const char *no_instructions(void)
+{
+    static char text[PMU_REASON];
+    const struct pmu_info *info = pmu_info();
+    if (info->events >> PMU_EVENT_INSTRUCTIONS & 1)
+        return NULL;
+    unsigned length = info->leaf_eax >> 24;
+    if (length <= PMU_EVENT_INSTRUCTIONS)
+        ksnprintf(text, sizeof(text), "no INST_RETIRED event: CPUID.0AH:EAX[31:24] = %u", length);
+    else
+        ksnprintf(text, sizeof(text), "no INST_RETIRED event: CPUID.0AH:EBX[%u] = 1",
+                  (unsigned)PMU_EVENT_INSTRUCTIONS);
+    return text;
+}
+
+static const char *no_pebs(void)
+{
+    const char *why = NULL;
+    pebs_generation(&why);
+    return why;
+}
+
+static const char *no_load_latency(void)
+{
+    return pebs_no_latency();
+}
+
+static const char *no_bts(void)
+{
+    return or_null(pmu_info()->no_bts);
+}
+
+static const char *no_lbr(void)
+{
+    return or_null(lbr_info()->why);
+}
+
+static const char *no_lbr_select(void)
+{
+    return or_null(lbr_info()->no_select);
+}
+
+static const char *no_smp(void)
+{
+    return smp_why_alone();
+}
+
+/* Nothing announces BTF; a hypervisor may refuse the bit or drop it. */
+static const char *no_btf(void)
+{
+    uint64_t value = 0;
+    bool set = wrmsr_safe(MSR_IA32_DEBUGCTL, DEBUGCTL_BTF) &&
+               rdmsr_safe(MSR_IA32_DEBUGCTL, &value) && (value & DEBUGCTL_BTF);
+    wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
+    return set ? NULL : "no BTF: IA32_DEBUGCTL[1] cannot be set";
+}
+
+/* In the order in which the reasons are the most telling. */
+static const struct {
+    unsigned need;
+    const char *(*missing)(void);
+} needs_table[] = {
+    {NEED_PMU, no_pmu},
+    {NEED_GLOBAL_CTRL, no_global_ctrl},
+    {NEED_FIXED, no_fixed},
+    {NEED_FIXED_3, no_fixed_3},
+    {NEED_GENERAL_2, no_general_2},
+    {NEED_GENERAL_3, no_general_3},
+    {NEED_INSTRUCTIONS, no_instructions},
+    {NEED_LAPIC, no_lapic},
+    {NEED_PMI, no_pmi},
+    {NEED_FREEZE, no_freeze},
+    {NEED_PEBS, no_pebs},
+    {NEED_LOAD_LATENCY, no_load_latency},
+    {NEED_BTS, no_bts},
+    {NEED_LBR, no_lbr},
+    {NEED_LBR_SELECT, no_lbr_select},
+    {NEED_BTF, no_btf},
+    {NEED_SMP, no_smp},
+};
+
+const char *need_missing(unsigned needs)
+{
+    for (size_t i = 0; i < sizeof(needs_table) / sizeof(needs_table[0]); i++) {
+        const char *why = needs & needs_table[i].need ? needs_table[i].missing() : NULL;
+        if (why != NULL)
+            return why;
+    }
+    return NULL;
+}

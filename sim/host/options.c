@@ -1,0 +1,258 @@
+#include "sim/host/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/dev/dev.h"
+#include "sim/fault.h"
+#include "sim/mutate.h"
+#include "sim/trace.h"
+
+#define MEMORY_DEFAULT 256 /* MiB */
+#define MEMORY_MIN     2
+#define MEMORY_MAX     3071 /* device pages lie above 3 GiB */
+#define SECONDS_MAX    1000000
+
+enum {
+    OPT_PROFILE = 256, /* beyond any character: there are no short options but -h */
+    OPT_CPUS,
+    OPT_MEMORY,
+    OPT_CMDLINE,
+    OPT_TRACE,
+    OPT_TRACE_FROM,
+    OPT_TRACE_TO,
+    OPT_STATS,
+    OPT_SET,
+    OPT_MAX_INSNS,
+    OPT_MAX_SECONDS,
+    OPT_STDIN,
+    OPT_FAULT,
+    OPT_MUTATE,
+    OPT_LIST_PROFILES,
+    OPT_VERSION,
+};
+
+static const struct option long_options[] = {
+    {"profile", required_argument, NULL, OPT_PROFILE},
+    {"cpus", required_argument, NULL, OPT_CPUS},
+    {"memory", required_argument, NULL, OPT_MEMORY},
+    {"cmdline", required_argument, NULL, OPT_CMDLINE},
+    {"trace", required_argument, NULL, OPT_TRACE},
+    {"trace-from", required_argument, NULL, OPT_TRACE_FROM},
+    {"trace-to", required_argument, NULL, OPT_TRACE_TO},
+    {"stats", no_argument, NULL, OPT_STATS},
+    {"set", required_argument, NULL, OPT_SET},
+    {"max-insns", required_argument, NULL, OPT_MAX_INSNS},
+    {"max-seconds", required_argument, NULL, OPT_MAX_SECONDS},
+    {"fault", required_argument, NULL, OPT_FAULT},
+    {"stdin", no_argument, NULL, OPT_STDIN},
+    {"mutate", required_argument, NULL, OPT_MUTATE}, /* for the tests; not in the help */
+    {"list-profiles", no_argument, NULL, OPT_LIST_PROFILES},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+static const struct {
+    const char *name;
+    unsigned kind;
+} trace_kinds[] = {
+    {"msr", TRACE_MSR}, {"pmi", TRACE_PMI},       {"irq", TRACE_IRQ},
+    {"exc", TRACE_EXC}, {"branch", TRACE_BRANCH}, {"insn", TRACE_INSN},
+};
+
+static const char help[] =
+    "Usage: pmusim [OPTION]... IMAGE\n"
+    "Runs IMAGE, a Multiboot2 or Multiboot kernel, on a simulated x86-64 with a performance\n"
+    "monitoring unit. The guest's serial console is the standard output.\n"
+    "\n"
+    "  --profile NAME        the processor: a name of --list-profiles, or a file with a '/' in "
+    "its\n"
+    "                        path (skylake)\n"
+    "  --set KEY=VALUE       override a field of the profile, e.g. pmu.version=3; may be repeated\n"
+    "  --cpus N              logical processors, 1 to %d (1)\n"
+    "  --memory MIB          memory, %d to %d MiB (%d)\n"
+    "  --cmdline TEXT        the kernel's command line\n"
+    "  --stdin               give the serial console the standard input\n"
+    "  --max-insns N         stop after N instructions (exit status 124)\n"
+    "  --max-seconds N       stop after N seconds of simulated time (exit status 124)\n"
+    "  --fault WORD          make the machine misbehave; may be repeated; 'help' lists the words\n"
+    "  --trace KIND[,KIND]   trace msr, pmi, irq, exc, branch or insn on the standard error\n"
+    "  --trace-from SYMBOL   trace from the first execution of SYMBOL on\n"
+    "  --trace-to SYMBOL     trace until the execution of SYMBOL\n"
+    "  --stats               end with instructions by class, events and times, on the standard\n"
+    "                        error\n"
+    "  --list-profiles       print the profiles and leave\n"
+    "  -h, --help            print this and leave\n"
+    "  --version             print the version and leave\n"
+    "\n"
+    "Exit status: 0 the guest said that all is well (10H to port F4H), 1 something was not,\n"
+    "2 bad usage or image, 3 the guest panicked, shut down, halted for ever or used an "
+    "instruction\n"
+    "that the simulator lacks, 124 a limit was reached.\n";
+
+/* A whole decimal number within the range, or a message. */
+static bool number(uint64_t *value, const char *option, const char *text, uint64_t min,
+                   uint64_t max, FILE *err)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || *value < min || *value > max) {
+        fprintf(err, "pmusim: %s '%s': must be a number from %" PRIu64 " to %" PRIu64 "\n", option,
+                text, min, max);
+        return false;
+    }
+    return true;
+}
+
+static bool trace_list(unsigned *kinds, const char *text, FILE *err)
+{
+    const size_t n = sizeof(trace_kinds) / sizeof(trace_kinds[0]);
+
+    for (;;) {
+        size_t length = strcspn(text, ","), i = 0;
+        while (i < n && (strlen(trace_kinds[i].name) != length ||
+                         strncmp(trace_kinds[i].name, text, length) != 0))
+            i++;
+        if (i == n) {
+            fprintf(err, "pmusim: --trace '%.*s': must be of msr, pmi, irq, exc, branch, insn\n",
+                    (int)length, text);
+            return false;
+        }
+        *kinds |= trace_kinds[i].kind;
+        if (!text[length])
+            return true;
+        text += length + 1;
+    }
+}
+
+static enum options_result usage(FILE *err)
+{
+    fprintf(err, "Try 'pmusim --help'.\n");
+    return OPTIONS_BAD;
+}
+
+/* What getopt refused: optopt is 0 for an unknown long option, the option's val for one that lacks
+ * its argument. */
+static enum options_result refused(int c, char **argv, FILE *err)
+{
+    const char *word = argv[optind - 1];
+
+    if (c == ':')
+        fprintf(err, "pmusim: option '%s' needs an argument\n", word);
+    else if (optopt > 255)
+        fprintf(err, "pmusim: option '%s' takes no argument\n", word);
+    else if (optopt)
+        fprintf(err, "pmusim: unknown option '-%c'\n", optopt);
+    else
+        fprintf(err, "pmusim: unknown or ambiguous option '%s'\n", word);
+    return usage(err);
+}
+
+enum options_result options_parse(struct options *o, int argc, char **argv, FILE *out, FILE *err)
+{
+    uint64_t value;
+    bool ok = true;
+    int c;
+
+    *o = (struct options){
+        .profile = "skylake", .cmdline = "", .cpus = 1, .memory = (uint64_t)MEMORY_DEFAULT << 20};
+    optind = 0; /* GNU: start anew */
+    opterr = 0; /* the messages are ours */
+    while ((c = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        switch (c) {
+        case OPT_PROFILE:
+            o->profile = optarg;
+            break;
+        case OPT_CPUS:
+            ok = number(&value, "--cpus", optarg, 1, MACHINE_MAX_CPUS, err);
+            o->cpus = value;
+            break;
+        case OPT_MEMORY:
+            ok = number(&value, "--memory", optarg, MEMORY_MIN, MEMORY_MAX, err);
+            o->memory = value << 20;
+            break;
+        case OPT_CMDLINE:
+            o->cmdline = optarg;
+            break;
+        case OPT_TRACE:
+            ok = trace_list(&o->trace, optarg, err);
+            break;
+        case OPT_TRACE_FROM:
+            o->trace_from = optarg;
+            break;
+        case OPT_TRACE_TO:
+            o->trace_to = optarg;
+            break;
+        case OPT_STATS:
+            o->stats = true;
+            break;
+        case OPT_SET:
+            if (o->n_set == OPTIONS_MAX_SET) {
+                fprintf(err, "pmusim: more than %d --set\n", OPTIONS_MAX_SET);
+                return usage(err);
+            }
+            o->set[o->n_set++] = optarg;
+            break;
+        case OPT_MAX_INSNS:
+            ok = number(&o->max_insns, "--max-insns", optarg, 1, INT64_MAX, err);
+            break;
+        case OPT_MAX_SECONDS:
+            ok = number(&o->max_seconds, "--max-seconds", optarg, 1, SECONDS_MAX, err);
+            break;
+        case OPT_FAULT:
+            if (strcmp(optarg, "help") == 0) {
+                fault_list(out);
+                return OPTIONS_DONE;
+            }
+            ok = fault_choose(optarg, err);
+            break;
+        case OPT_STDIN:
+            o->use_stdin = true;
+            break;
+        case OPT_MUTATE:
+            if (strcmp(optarg, "help") == 0) {
+                mutate_list(out);
+                return OPTIONS_DONE;
+            }
+            if (!mutate_choose(optarg)) {
+                fprintf(err, "pmusim: --mutate '%s': must be a name of --mutate help\n", optarg);
+                return usage(err);
+            }
+            break;
+        case OPT_LIST_PROFILES:
+            profile_list(out);
+            return OPTIONS_DONE;
+        case OPT_VERSION:
+            fprintf(out, "pmusim %s\n", PMULAB_VERSION);
+            return OPTIONS_DONE;
+        case 'h':
+            fprintf(out, help, MACHINE_MAX_CPUS, MEMORY_MIN, MEMORY_MAX, MEMORY_DEFAULT);
+            return OPTIONS_DONE;
+        default:
+            return refused(c, argv, err);
+        }
+        if (!ok)
+            return usage(err);
+    }
+    if (optind == argc) {
+        fprintf(err, "pmusim: no image given\n");
+        return usage(err);
+    }
+    if (optind + 1 < argc) {
+        fprintf(err, "pmusim: more than one image given: '%s' and '%s'\n", argv[optind],
+                argv[optind + 1]);
+        return usage(err);
+    }
+    if ((o->trace_from || o->trace_to) && !o->trace) {
+        fprintf(err, "pmusim: --trace-from and --trace-to need --trace\n");
+        return usage(err);
+    }
+    o->image = argv[optind];
+    return OPTIONS_RUN;
+}

@@ -1,0 +1,301 @@
+/* What a counter counts, and when: select, rings, conditions, enables, clocks. */
+#include "tests/model/rig.h"
+
+static void only_the_selected_event_counts(void **state)
+{
+    (void)state;
+    for (unsigned p = 0; p < LENGTH(pmu_profiles); p++) {
+        rig_start(pmu_profiles[p], NULL);
+        for (unsigned i = 0; i < rig.general; i++) {
+            count_instructions(i, 0);
+            write_msr(MSR_IA32_PMC0 + i, 0);
+            retire(0, 100);
+            pass(0, EV_BRANCH, 7, 7);
+            CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + i), 100, "INST_RETIRED on IA32_PMC%u", i);
+            write_msr(MSR_IA32_PERFEVTSEL0 + i, 0xc4 | BOTH_RINGS | PERFEVTSEL_EN);
+            pass(0, EV_BRANCH, 7, 7);
+            retire(0, 100);
+            CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + i), 107, "branches on IA32_PMC%u", i);
+            write_msr(MSR_IA32_PERFEVTSEL0 + i, 0);
+        }
+    }
+}
+
+static void an_absent_event_counts_nothing(void **state)
+{
+    (void)state;
+    rig_start("skylake", NULL);
+    write_msr(MSR_IA32_PERFEVTSEL0,
+              0xfe | 0x77 << PERFEVTSEL_UMASK_SHIFT | BOTH_RINGS | PERFEVTSEL_EN);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 1);
+    retire(0, 1000);
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 0, "an encoding that the machine lacks");
+}
+
+/* USR and OS: CPL 0 is OS, all else USR; neither counts nothing. */
+static void general_counters_filter_rings(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t bits;
+        uint64_t wanted; /* of 1000 instructions at CPL 0, 100 at 3, 10 at 1, 1 at 2 */
+    } cases[] = {{0, 0},
+                 {PERFEVTSEL_OS, 1000},
+                 {PERFEVTSEL_USR, 111},
+                 {PERFEVTSEL_OS | PERFEVTSEL_USR, 1111}};
+    for (unsigned p = 0; p < LENGTH(pmu_profiles); p++)
+        for (unsigned c = 0; c < LENGTH(cases); c++) {
+            rig_start(pmu_profiles[p], NULL);
+            for (unsigned i = 0; i < rig.general; i++)
+                write_msr(MSR_IA32_PERFEVTSEL0 + i,
+                          SELECT_INSTRUCTIONS | PERFEVTSEL_EN | cases[c].bits);
+            write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+            retire(0, 1000);
+            retire(3, 100);
+            retire(1, 10);
+            retire(2, 1);
+            for (unsigned i = 0; i < rig.general; i++)
+                CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + i), cases[c].wanted, "case %u, IA32_PMC%u", c,
+                            i);
+        }
+}
+
+/* The two enable bits of each fixed counter are its rings; PMI alone does not enable it. */
+static void fixed_counters_filter_rings(void **state)
+{
+    (void)state;
+    static const uint64_t wanted[] = {0, 1000, 111, 1111};
+    for (unsigned p = 0; p < LENGTH(pmu_profiles); p++)
+        for (unsigned field = 0; field < 4; field++)
+            for (unsigned pmi = 0; pmi < 2; pmi++) {
+                rig_start(pmu_profiles[p], NULL);
+                write_msr(MSR_IA32_FIXED_CTR_CTRL, field | (pmi ? FIXED_CTR_CTRL_PMI : 0));
+                write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+                retire(0, 1000);
+                retire(3, 100);
+                retire(1, 10);
+                retire(2, 1);
+                CHECK_EQUAL(read_msr(MSR_IA32_FIXED_CTR0), wanted[field], "enables %u", field);
+                CHECK_EQUAL(read_msr(MSR_IA32_FIXED_CTR0 + 1), 0, "its neighbour");
+            }
+}
+
+static void en_switches_a_general_counter(void **state)
+{
+    (void)state;
+    for (unsigned p = 0; p < LENGTH(pmu_profiles); p++) {
+        rig_start(pmu_profiles[p], NULL);
+        count_instructions(0, 0);
+        write_msr(MSR_IA32_PERFEVTSEL0 + 1, SELECT_INSTRUCTIONS | BOTH_RINGS);
+        retire(0, 10);
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 10, "with EN");
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + 1), 0, "without EN");
+        write_msr(MSR_IA32_PERFEVTSEL0, SELECT_INSTRUCTIONS | BOTH_RINGS);
+        retire(0, 10);
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 10, "it keeps its value when EN goes");
+    }
+}
+
+/* The enables of GLOBAL_CTRL and of the counter are ANDed, counter by counter. */
+static void global_ctrl_gates_each_counter(void **state)
+{
+    (void)state;
+    for (unsigned p = 0; p < LENGTH(pmu_profiles); p++) {
+        rig_start(pmu_profiles[p], NULL);
+        for (unsigned i = 0; i < rig.general; i++)
+            write_msr(MSR_IA32_PERFEVTSEL0 + i, 0x3c | BOTH_RINGS | PERFEVTSEL_EN);
+        uint64_t all_fixed = 0;
+        for (unsigned i = 0; i < rig.fixed; i++)
+            all_fixed |= (uint64_t)(FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR) << 4 * i;
+        write_msr(MSR_IA32_FIXED_CTR_CTRL, all_fixed);
+        for (unsigned on = 0; on < 64; on++) {
+            if (!(counter_enables() >> on & 1))
+                continue;
+            write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+            for (unsigned i = 0; i < rig.general; i++)
+                write_msr(MSR_IA32_PMC0 + i, 0);
+            for (unsigned i = 0; i < rig.fixed; i++)
+                write_msr(MSR_IA32_FIXED_CTR0 + i, 0);
+            write_msr(MSR_IA32_PERF_GLOBAL_CTRL, ARCH_BIT(on));
+            pass(0, EV_INSN, 100000, 100000);
+            for (unsigned i = 0; i < rig.general; i++)
+                CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + i) != 0, i == on, "enable %u, IA32_PMC%u", on,
+                            i);
+            for (unsigned i = 0; i < rig.fixed; i++)
+                CHECK_EQUAL(read_msr(MSR_IA32_FIXED_CTR0 + i) != 0, 32 + i == on,
+                            "enable %u, IA32_FIXED_CTR%u", on, i);
+        }
+    }
+}
+
+static void version_1_has_no_global_enable(void **state)
+{
+    (void)state;
+    rig_start("merom", NULL);
+    write_msr(MSR_IA32_PERFEVTSEL0 + 1, SELECT_INSTRUCTIONS | BOTH_RINGS | PERFEVTSEL_EN);
+    retire(0, 5);
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + 1), 5, "EN alone enables");
+}
+
+/* After power-on: all 0 but the enables of the general counters in GLOBAL_CTRL; an INIT changes
+ * none of it. */
+static void power_on_values_and_init(void **state)
+{
+    (void)state;
+    for (unsigned p = 0; p < LENGTH(pmu_profiles); p++) {
+        rig_start(pmu_profiles[p], NULL);
+        CHECK_EQUAL(read_msr(MSR_IA32_PERF_GLOBAL_CTRL), low_bits(rig.general), "power-on");
+        CHECK_EQUAL(read_msr(MSR_IA32_FIXED_CTR_CTRL), 0, "power-on");
+        CHECK_EQUAL(read_msr(MSR_IA32_PERF_GLOBAL_STATUS), 0, "power-on");
+        CHECK_EQUAL(read_msr(MSR_IA32_DEBUGCTL), 0, "power-on");
+        for (unsigned i = 0; i < rig.general; i++) {
+            CHECK_EQUAL(read_msr(MSR_IA32_PERFEVTSEL0 + i), 0, "power-on");
+            CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + i), 0, "power-on");
+        }
+        write_msr(MSR_IA32_PERFEVTSEL0, SELECT_INSTRUCTIONS | BOTH_RINGS | PERFEVTSEL_EN);
+        write_msr(MSR_IA32_FIXED_CTR_CTRL, 0x3);
+        write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 1);
+        write_msr(MSR_IA32_PMC0, 1234);
+        pmu_reset(rig.pmu, true);
+        CHECK_EQUAL(read_msr(MSR_IA32_PERFEVTSEL0),
+                    SELECT_INSTRUCTIONS | BOTH_RINGS | PERFEVTSEL_EN, "INIT");
+        CHECK_EQUAL(read_msr(MSR_IA32_FIXED_CTR_CTRL), 3, "INIT");
+        CHECK_EQUAL(read_msr(MSR_IA32_PERF_GLOBAL_CTRL), 1, "INIT");
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 1234, "INIT");
+        pmu_reset(rig.pmu, false);
+        CHECK_EQUAL(read_msr(MSR_IA32_PERF_GLOBAL_CTRL), low_bits(rig.general), "RESET");
+        CHECK_EQUAL(read_msr(MSR_IA32_PERFEVTSEL0), 0, "RESET");
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 0, "RESET");
+    }
+}
+
+/* Clocks: core cycles, reference cycles at the bus or crystal frequency, and the TSC's. The fixed
+ * counters' meaning is fixed. One simulated millisecond of each ring. */
+static void clocks_run_at_their_rates(void **state)
+{
+    (void)state;
+    for (unsigned p = 0; p < LENGTH(pmu_profiles); p++) {
+        rig_start(pmu_profiles[p], NULL);
+        const struct profile *f = &rig.profile;
+        write_msr(MSR_IA32_PERFEVTSEL0, 0x3c | BOTH_RINGS | PERFEVTSEL_EN);
+        write_msr(MSR_IA32_PERFEVTSEL0 + 1,
+                  0x3c | 1 << PERFEVTSEL_UMASK_SHIFT | BOTH_RINGS | PERFEVTSEL_EN);
+        write_msr(MSR_IA32_FIXED_CTR_CTRL, 0x333);
+        write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+        uint64_t cycles = f->core_hz / 1000, slots = cycles * f->uarch.retire_width;
+        pass(0, EV_INSN, cycles, slots);
+        pass(3, EV_INSN, cycles, slots);
+        static const uint64_t near = 2;
+        const struct {
+            uint32_t msr;
+            uint64_t wanted;
+        } clocks[] = {{MSR_IA32_PMC0, 2 * cycles},
+                      {MSR_IA32_PMC0 + 1, f->ref_hz / 500},
+                      {MSR_IA32_FIXED_CTR0, 2 * cycles},
+                      {MSR_IA32_FIXED_CTR0 + 1, 2 * cycles},
+                      {MSR_IA32_FIXED_CTR0 + 2, f->tsc_hz / 500}};
+        for (unsigned i = 0; i < LENGTH(clocks); i++) {
+            uint64_t value = read_msr(clocks[i].msr);
+            CHECK(value + near >= clocks[i].wanted && value <= clocks[i].wanted + near,
+                  "MSR %XH: %llu, wanted %llu", clocks[i].msr, (unsigned long long)value,
+                  (unsigned long long)clocks[i].wanted);
+        }
+    }
+}
+
+/* Halted time is no unhalted clock. */
+static void halted_time_is_not_counted(void **state)
+{
+    (void)state;
+    rig_start("skylake", NULL);
+    write_msr(MSR_IA32_PERFEVTSEL0, 0x3c | BOTH_RINGS | PERFEVTSEL_EN);
+    write_msr(MSR_IA32_FIXED_CTR_CTRL, 0x333);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+    uint64_t tsc = cpu_tsc(rig.cpu);
+    rig.cpu->now += 1000000; /* as the interpreter does in HLT: time, but no slots */
+    rig.cpu->halted += 1000000;
+    pmu_update(rig.pmu);
+    CHECK(cpu_tsc(rig.cpu) > tsc, "the TSC runs on");
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_EQUAL(read_msr(MSR_IA32_FIXED_CTR0 + i), 0, "IA32_FIXED_CTR%u", i);
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 0, "IA32_PMC0");
+}
+
+/* ---- Conditions ---- */
+
+/* Cycles with so many instructions each, in CPL 0; one digit a cycle. Then the counter stops and is
+ * read. */
+static uint64_t count_of(const char *cycles, uint64_t bits)
+{
+    rig_start("skylake", NULL);
+    write_msr(MSR_IA32_PERFEVTSEL0, SELECT_INSTRUCTIONS | PERFEVTSEL_EN | BOTH_RINGS | bits);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 1);
+    for (; *cycles; cycles++)
+        pass(0, EV_INSN, *cycles - '0', rig.profile.uarch.retire_width);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+    return read_msr(MSR_IA32_PMC0);
+}
+
+#define CMASK(n) ((uint64_t)(n) << PERFEVTSEL_CMASK_SHIFT)
+
+static void cmask_counts_cycles_at_or_above_it(void **state)
+{
+    (void)state;
+    static const char cycles[] = "0123401234";
+    CHECK_EQUAL(count_of(cycles, 0), 20, "CMASK 0: events");
+    static const unsigned wanted[] = {0, 8, 6, 4, 2, 0};
+    for (unsigned n = 1; n < LENGTH(wanted); n++)
+        CHECK_EQUAL(count_of(cycles, CMASK(n)), wanted[n], "CMASK %u", n);
+    CHECK_EQUAL(count_of(cycles, CMASK(255)), 0, "CMASK 255");
+}
+
+static void inv_counts_cycles_below_cmask(void **state)
+{
+    (void)state;
+    static const char cycles[] = "0123401234";
+    static const unsigned wanted[] = {0, 2, 4, 6, 8, 10};
+    for (unsigned n = 1; n < LENGTH(wanted); n++)
+        CHECK_EQUAL(count_of(cycles, CMASK(n) | PERFEVTSEL_INV), wanted[n], "CMASK %u", n);
+    CHECK_EQUAL(count_of(cycles, PERFEVTSEL_INV), 20, "INV means nothing while CMASK is 0");
+}
+
+static void edge_counts_rises_of_the_condition(void **state)
+{
+    (void)state;
+    CHECK_EQUAL(count_of("0110111001", PERFEVTSEL_E), 3, "of the event");
+    CHECK_EQUAL(count_of("0220122310", PERFEVTSEL_E | CMASK(2)), 2, "with CMASK 2");
+    CHECK_EQUAL(count_of("2002200220", PERFEVTSEL_E | CMASK(1) | PERFEVTSEL_INV), 3, "inverted");
+    CHECK_EQUAL(count_of("1111111111", PERFEVTSEL_E), 1, "one rise");
+}
+
+/* A cycle outside the counted rings asserts nothing. */
+static void conditions_hold_in_counted_rings_only(void **state)
+{
+    (void)state;
+    rig_start("skylake", NULL);
+    unsigned width = rig.profile.uarch.retire_width;
+    write_msr(MSR_IA32_PERFEVTSEL0,
+              SELECT_INSTRUCTIONS | PERFEVTSEL_EN | PERFEVTSEL_USR | CMASK(1));
+    write_msr(MSR_IA32_PERFEVTSEL0 + 1,
+              SELECT_INSTRUCTIONS | PERFEVTSEL_EN | PERFEVTSEL_USR | CMASK(4) | PERFEVTSEL_INV);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 3);
+    for (unsigned i = 0; i < 5; i++) {
+        pass(0, EV_INSN, 1, width);
+        pass(3, EV_INSN, 1, width);
+        pass(3, EV_INSN, 1, width);
+    }
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 10, "CMASK 1");
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + 1), 10, "INV");
+}
+
+const struct CMUnitTest counting_tests[] = {
+    RULE(only_the_selected_event_counts),     RULE(an_absent_event_counts_nothing),
+    RULE(general_counters_filter_rings),      RULE(fixed_counters_filter_rings),
+    RULE(en_switches_a_general_counter),      RULE(global_ctrl_gates_each_counter),
+    RULE(version_1_has_no_global_enable),     RULE(power_on_values_and_init),
+    RULE(clocks_run_at_their_rates),          RULE(halted_time_is_not_counted),
+    RULE(cmask_counts_cycles_at_or_above_it), RULE(inv_counts_cycles_below_cmask),
+    RULE(edge_counts_rises_of_the_condition), RULE(conditions_hold_in_counted_rings_only),
+};
+const size_t n_counting_tests = LENGTH(counting_tests);

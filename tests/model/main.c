@@ -1,0 +1,16 @@
+/* The PMU's rules, docs/simulator.md "The PMU's rules": each test there is a function here. */
+#include "tests/model/rig.h"
+#include "tests/model/trace.h"
+
+int main(void)
+{
+    return _cmocka_run_group_tests("enumeration", enumeration_tests, n_enumeration_tests, NULL,
+                                   NULL) +
+           _cmocka_run_group_tests("registers", register_tests, n_register_tests, NULL, NULL) +
+           _cmocka_run_group_tests("counting", counting_tests, n_counting_tests, NULL, NULL) +
+           _cmocka_run_group_tests("overflow", overflow_tests, n_overflow_tests, NULL, NULL) +
+           _cmocka_run_group_tests("freeze", freeze_tests, n_freeze_tests, NULL, NULL) +
+           _cmocka_run_group_tests("lbr", lbr_tests, n_lbr_tests, NULL, NULL) +
+           _cmocka_run_group_tests("bts", bts_tests, n_bts_tests, NULL, NULL) +
+           _cmocka_run_group_tests("pebs", pebs_tests, n_pebs_tests, NULL, NULL);
+}

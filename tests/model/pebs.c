@@ -1,0 +1,403 @@
+/* Precise event based sampling: formats 0 to 4, load latency. */
+#include <string.h>
+
+#include "tests/model/trace.h"
+
+#define SENTINEL 0x5afe5afe5afe5afeULL
+#define RECORDS  4 /* that the buffer has room for */
+
+static const struct pebs {
+    const char *profile;
+    uint64_t event; /* a precise one, and what it counts */
+    enum cpu_event counts;
+    unsigned format, size;
+} generations[] = {
+    {"core2", 0x00c0, EV_INSN, 0, 144},       {"westmere", 0x010b, EV_LOAD, 1, 176},
+    {"sandybridge", 0x81d0, EV_LOAD, 1, 176}, {"haswell", 0x81d0, EV_LOAD, 2, 192},
+    {"skylake", 0x81d0, EV_LOAD, 3, 200},     {"icelake", 0x81d0, EV_LOAD, 4, 32},
+};
+#define FOR_EACH_GENERATION(g)                                                                     \
+    for (const struct pebs *g = generations; g < generations + LENGTH(generations); g++)
+static const struct pebs *const westmere = &generations[1], *const haswell = &generations[3],
+                                *const skylake = &generations[4], *const icelake = &generations[5];
+
+/* Byte offsets in formats 0 to 3. */
+enum {
+    AT_RIP = 0x08,
+    AT_RAX = 0x10,
+    AT_R15 = 0x88,
+    AT_STATUS = 0x90,
+    AT_ADDRESS = 0x98,
+    AT_SOURCE = 0xa0,
+    AT_LATENCY = 0xa8,
+    AT_EVENTING_IP = 0xb0,
+    AT_TSC = 0xc0,
+};
+
+static uint64_t minus(uint64_t n)
+{
+    return -n & low_bits(rig.general_width);
+}
+
+/* Counter 0 overflows at the third event, and each third one from then on; threshold in records. */
+static void set_up(const struct pebs *g, unsigned threshold, unsigned size)
+{
+    rig_start(g->profile, "pmu.skid=0", NULL);
+    apic_arm(APIC_LVT_DELIVERY_FIXED);
+    for (unsigned n = 0; n < 8 * 1024; n += 8)
+        poke(PEBS_BUFFER + n, SENTINEL);
+    poke(DS_PEBS_BASE, PEBS_BUFFER);
+    poke(DS_PEBS_INDEX, PEBS_BUFFER);
+    poke(DS_PEBS_MAXIMUM, PEBS_BUFFER + RECORDS * size + 1);
+    poke(DS_PEBS_THRESHOLD, PEBS_BUFFER + threshold * size);
+    poke(DS_PEBS_RESET(0), minus(3));
+    write_msr(MSR_IA32_DS_AREA, DS_AREA);
+    write_msr(MSR_IA32_PEBS_ENABLE, 1);
+    write_msr(MSR_IA32_PMC0, (uint32_t)-3);
+    write_msr(MSR_IA32_PERFEVTSEL0, g->event | BOTH_RINGS | PERFEVTSEL_EN);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+}
+
+/* Instructions number first to last, each with one of the events: RIP goes up by 16, RAX is the
+ * number. */
+static void instructions(const struct pebs *g, unsigned first, unsigned last)
+{
+    for (unsigned i = first; i <= last; i++) {
+        rig.cpu->rip = 0x4000 + 0x10 * i;
+        rig.cpu->r[RAX] = i;
+        rig.cpu->r[R15] = 0x1500000000ULL + i;
+        pass(0, g->counts, 1, 1);
+    }
+}
+
+static uint64_t used(void)
+{
+    return peek(DS_PEBS_INDEX) - PEBS_BUFFER;
+}
+
+static uint64_t status(void)
+{
+    return read_msr(MSR_IA32_PERF_GLOBAL_STATUS);
+}
+
+/* The third event overflows and arms, the fourth writes; the reloaded counter begins behind it. */
+static void overflow_arms_the_next_event_writes(void **state)
+{
+    (void)state;
+    FOR_EACH_GENERATION(g)
+    {
+        set_up(g, 9, g->size);
+        instructions(g, 1, 3);
+        CHECK_EQUAL(used(), 0, "armed, not written");
+        CHECK_EQUAL(status(), 1, "the overflow shows");
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 0, "the counter");
+        instructions(g, 4, 4);
+        CHECK_EQUAL(used(), g->size, "one record");
+        CHECK_EQUAL(status(), 0, "the overflow is cleared");
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0), minus(3), "the counter is reloaded");
+        CHECK_EQUAL(peek(PEBS_BUFFER + g->size), SENTINEL, "nothing behind it");
+        instructions(g, 5, 7);
+        CHECK_EQUAL(used(), g->size, "armed again");
+        instructions(g, 8, 8);
+        CHECK_EQUAL(used(), 2 * g->size, "two records");
+        CHECK_EQUAL(pmis(), 0, "PMIs");
+    }
+}
+
+/* The state after the instruction; format 2 on: its own address as well. */
+static void record_layout_by_format(void **state)
+{
+    (void)state;
+    FOR_EACH_GENERATION(g)
+    {
+        if (g->format > 3)
+            continue;
+        set_up(g, 9, g->size);
+        instructions(g, 1, 4);
+        CHECK_EQUAL(peek(PEBS_BUFFER + AT_RIP), 0x4040, "RIP");
+        CHECK_EQUAL(peek(PEBS_BUFFER + AT_RAX), 4, "RAX");
+        CHECK_EQUAL(peek(PEBS_BUFFER + AT_R15), 0x1500000004, "R15");
+        CHECK_EQUAL(peek(PEBS_BUFFER + AT_STATUS), g->format ? 1 : SENTINEL, "status");
+        CHECK_EQUAL(peek(PEBS_BUFFER + AT_EVENTING_IP), g->format >= 2 ? 0x4030 : SENTINEL,
+                    "EventingIP");
+        CHECK_EQUAL(peek(PEBS_BUFFER + AT_TSC), g->format == 3 ? cpu_tsc(rig.cpu) : SENTINEL,
+                    "TSC");
+    }
+}
+
+/* Formats 1 and 2 show the whole status, format 3 the counters that the record is for. */
+static void status_or_applicable_counters(void **state)
+{
+    (void)state;
+    FOR_EACH_GENERATION(g)
+    {
+        if (g->format == 0 || g->format > 3)
+            continue;
+        set_up(g, 9, g->size);
+        write_msr(MSR_IA32_PMC0 + 2, (uint32_t)-1);
+        count_instructions(2, 0);
+        retire(0, 1);
+        instructions(g, 1, 4);
+        CHECK_EQUAL(peek(PEBS_BUFFER + AT_STATUS), g->format == 3 ? 1 : 5, "status");
+        CHECK_EQUAL(status(), 4, "the plain counter's overflow stays");
+    }
+}
+
+static void threshold_sets_ovfbuf_and_raises_a_pmi(void **state)
+{
+    (void)state;
+    FOR_EACH_GENERATION(g)
+    {
+        set_up(g, 2, g->size);
+        instructions(g, 1, 4);
+        CHECK_EQUAL(status(), 0, "below the threshold");
+        CHECK_EQUAL(pmis(), 0, "PMIs below the threshold");
+        instructions(g, 5, 8);
+        CHECK_EQUAL(status(), GLOBAL_STATUS_OVF_BUF, "OvfBuf alone");
+        CHECK_EQUAL(pmis(), 1, "PMIs");
+        write_msr(MSR_IA32_PERF_GLOBAL_OVF_CTRL, GLOBAL_STATUS_OVF_BUF);
+        CHECK_EQUAL(status(), 0, "OvfBuf is cleared by software");
+    }
+}
+
+/* "If the bounds checks fail, the PEBS will be skipped entirely"; "No signaling is generated when
+ * PEBS buffer is full". */
+static void full_buffer_skips_silently(void **state)
+{
+    (void)state;
+    FOR_EACH_GENERATION(g)
+    {
+        set_up(g, 9, g->size);
+        instructions(g, 1, 4 * RECORDS);
+        CHECK_EQUAL(used(), RECORDS * g->size, "full");
+        instructions(g, 1, 4);
+        CHECK_EQUAL(used(), RECORDS * g->size, "no more");
+        CHECK_EQUAL(peek(PEBS_BUFFER + RECORDS * g->size), SENTINEL, "nothing past the maximum");
+        CHECK_EQUAL(status(), 1, "the overflow stays");
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 1, "no reload");
+        CHECK_EQUAL(pmis(), 0, "PMIs");
+    }
+}
+
+static void unmapped_store_skips(void **state)
+{
+    (void)state;
+    set_up(westmere, 1, westmere->size);
+    map_two_mebibytes();
+    write_msr(MSR_IA32_DS_AREA, UNMAPPED);
+    instructions(westmere, 1, 4);
+    CHECK_EQUAL(status(), 1, "the overflow stays");
+    CHECK_EQUAL(pmis(), 0, "PMIs");
+}
+
+/* AnyThread, Edge, Invert and CMask must be 0, the event precise, the counter enabled for PEBS. */
+static void what_cannot_be_precise_writes_nothing(void **state)
+{
+    (void)state;
+    const uint64_t bad[] = {PERFEVTSEL_E, 1ULL << PERFEVTSEL_CMASK_SHIFT, PERFEVTSEL_ANY};
+    for (unsigned i = 0; i < LENGTH(bad); i++) {
+        set_up(skylake, 9, skylake->size);
+        write_msr(MSR_IA32_PERFEVTSEL0, skylake->event | BOTH_RINGS | PERFEVTSEL_EN | bad[i]);
+        instructions(skylake, 1, 40);
+        CHECK_EQUAL(used(), 0, "PERFEVTSEL %#llx", (unsigned long long)bad[i]);
+    }
+    set_up(skylake, 9, skylake->size);
+    write_msr(MSR_IA32_PEBS_ENABLE, 2);
+    instructions(skylake, 1, 40);
+    CHECK_EQUAL(used(), 0, "not enabled");
+    set_up(skylake, 9, skylake->size);
+    count_instructions(0, 0);
+    retire(0, 1);
+    retire(0, 1);
+    retire(0, 1);
+    retire(0, 1);
+    CHECK_EQUAL(used(), 0, "an event that is not precise");
+    CHECK_EQUAL(status(), 1, "overflows as ever");
+}
+
+/* "The processor checks each counter to see if it overflowed and was enabled for PEBS". */
+static void every_overflowed_pebs_counter_is_reloaded(void **state)
+{
+    (void)state;
+    set_up(westmere, 9, westmere->size);
+    write_msr(MSR_IA32_PEBS_ENABLE, 3);
+    poke(DS_PEBS_RESET(1), minus(50));
+    write_msr(MSR_IA32_PMC0 + 1, (uint32_t)-1);
+    write_msr(MSR_IA32_PERFEVTSEL0 + 1, 0x020b | BOTH_RINGS | PERFEVTSEL_EN); /* stores */
+    pass(0, EV_STORE, 1, 1);
+    CHECK_EQUAL(status(), 2, "the stores have overflowed");
+    instructions(westmere, 1, 4);
+    CHECK_EQUAL(used(), westmere->size, "one record");
+    CHECK_EQUAL(status(), 0, "both are cleared");
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0), minus(3), "the loads");
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + 1), minus(50), "the stores");
+}
+
+static void load(uint64_t linear, unsigned level, unsigned latency)
+{
+    rig.cpu->last_load.linear = linear;
+    rig.cpu->last_load.level = level;
+    rig.cpu->last_load.latency = latency;
+    rig.cpu->last_load.dtlb_miss = level == 4;
+    pass(0, EV_LOAD, 1, 1);
+}
+
+/* Loads slower than MSR_PEBS_LD_LAT count; each record says where, whence and how slow. */
+static void load_latency(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned level, latency, source;
+    } loads[] = {{1, 31, 0x01}, {2, 32, 0x03}, {3, 33, 0x04}, {4, 200, 0x1c}};
+    FOR_EACH_GENERATION(g)
+    {
+        if (g->format == 0 || g->format > 3 || strcmp(g->profile, "sandybridge") == 0)
+            continue; /* Sandy Bridge: IA32_PMC3 alone */
+        for (unsigned enabled = 0; enabled < 2; enabled++) {
+            set_up(g, 9, g->size);
+            write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+            write_msr(MSR_PEBS_LD_LAT_THRESHOLD, 30);
+            write_msr(MSR_IA32_PEBS_ENABLE, 1 | (enabled ? 1ULL << 32 : 0));
+            write_msr(MSR_IA32_PMC0, (uint32_t)-1);
+            poke(DS_PEBS_RESET(0), minus(1));
+            write_msr(MSR_IA32_PERFEVTSEL0,
+                      (g == westmere ? 0x100b : 0x01cd) | BOTH_RINGS | PERFEVTSEL_EN);
+            write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 1);
+            for (unsigned i = 0; i < LENGTH(loads); i++) {
+                load(0x9000, 1, 30); /* not slower than the threshold */
+                load(0xa000, 2, 31); /* arms */
+                load(0xb000 + i, loads[i].level, loads[i].latency);
+                uint64_t at = PEBS_BUFFER + i * g->size;
+                CHECK_EQUAL(used(), (i + 1) * g->size, "records");
+                CHECK_EQUAL(peek(at + AT_ADDRESS), enabled || g->format >= 2 ? 0xb000 + i : 0,
+                            "address");
+                CHECK_EQUAL(peek(at + AT_SOURCE), enabled ? loads[i].source : 0, "source");
+                CHECK_EQUAL(peek(at + AT_LATENCY), enabled ? loads[i].latency : 0, "latency");
+            }
+        }
+    }
+}
+
+/* SDM vol. 3 "PEBS Data Address Profiling": Haswell on. */
+static void data_address_of_precise_loads(void **state)
+{
+    (void)state;
+    const struct pebs *const both[] = {westmere, haswell};
+    for (unsigned i = 0; i < LENGTH(both); i++) {
+        set_up(both[i], 9, both[i]->size);
+        for (unsigned n = 1; n <= 4; n++)
+            load(0x7000 + n, 1, 4);
+        CHECK_EQUAL(used(), both[i]->size, "one record");
+        CHECK_EQUAL(peek(PEBS_BUFFER + AT_ADDRESS), both[i] == haswell ? 0x7004 : 0, "address");
+    }
+}
+
+/* ---- Format 4 ---- */
+
+enum { BASIC_IP = 8, BASIC_COUNTERS = 16, BASIC_TSC = 24, BASIC_SIZE = 32 };
+enum { MEMINFO_SIZE = 32, GPRS_SIZE = 144, XMMS_SIZE = 256, LBR_ENTRY_SIZE = 24 };
+
+static void adaptive_record(uint64_t groups, unsigned size)
+{
+    set_up(icelake, 9, size);
+    write_msr(MSR_PEBS_DATA_CFG, groups);
+    write_msr(MSR_IA32_PERFEVTSEL0,
+              icelake->event | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
+    instructions(icelake, 1, 4);
+    CHECK_EQUAL(used(), size, "groups %#llx", (unsigned long long)groups);
+    CHECK_EQUAL(peek(PEBS_BUFFER), groups | (uint64_t)size << 48, "format and size");
+    CHECK_EQUAL(peek(PEBS_BUFFER + size), SENTINEL, "nothing behind it");
+}
+
+static void adaptive_groups(void **state)
+{
+    (void)state;
+    const uint64_t lbr3 = PEBS_DATA_CFG_LBRS | 2 << PEBS_DATA_CFG_LBR_SHIFT;
+    adaptive_record(0, BASIC_SIZE);
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_IP), 0x4030, "the instruction's own address");
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_COUNTERS), 1, "applicable counters");
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_TSC), cpu_tsc(rig.cpu), "TSC");
+    adaptive_record(PEBS_DATA_CFG_MEMINFO, BASIC_SIZE + MEMINFO_SIZE);
+    adaptive_record(PEBS_DATA_CFG_GPRS, BASIC_SIZE + GPRS_SIZE);
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 8), 0x4040, "RIP");
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 16), 4, "RAX");
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + GPRS_SIZE - 8), 0x1500000004, "R15");
+    adaptive_record(PEBS_DATA_CFG_XMMS, BASIC_SIZE + XMMS_SIZE);
+    adaptive_record(lbr3, BASIC_SIZE + 3 * LBR_ENTRY_SIZE);
+    adaptive_record(PEBS_DATA_CFG_MEMINFO | PEBS_DATA_CFG_GPRS | PEBS_DATA_CFG_XMMS | lbr3,
+                    BASIC_SIZE + MEMINFO_SIZE + GPRS_SIZE + XMMS_SIZE + 3 * LBR_ENTRY_SIZE);
+    CHECK(write_faults(MSR_PEBS_DATA_CFG, 1 << 4), "a group that there is not");
+}
+
+static void adaptive_needs_the_counters_bit(void **state)
+{
+    (void)state;
+    set_up(icelake, 9, BASIC_SIZE);
+    write_msr(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_GPRS);
+    instructions(icelake, 1, 4);
+    CHECK_EQUAL(peek(PEBS_BUFFER), (uint64_t)BASIC_SIZE << 48, "the basic group alone");
+}
+
+/* The newest record first. */
+static void adaptive_lbr_group(void **state)
+{
+    (void)state;
+    set_up(icelake, 9, BASIC_SIZE + 2 * LBR_ENTRY_SIZE);
+    write_msr(MSR_IA32_DEBUGCTL, DEBUGCTL_LBR);
+    branch(BR_JMP_REL, 0x10, 0x11);
+    branch(BR_JMP_REL, 0x20, 0x21);
+    branch(BR_JMP_REL, 0x30, 0x31);
+    write_msr(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_LBRS | 1 << PEBS_DATA_CFG_LBR_SHIFT);
+    write_msr(MSR_IA32_PERFEVTSEL0,
+              icelake->event | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
+    instructions(icelake, 1, 4);
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE), 0x30, "from of the newest");
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + LBR_ENTRY_SIZE + 8), 0x21, "to of the next");
+}
+
+/* "Extended PEBS": fixed counters, events that are not precise, no LL_EN. */
+static void extended_pebs(void **state)
+{
+    (void)state;
+    set_up(icelake, 9, BASIC_SIZE);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+    write_msr(MSR_IA32_PEBS_ENABLE, ARCH_BIT(GLOBAL_FIXED_SHIFT));
+    poke(DS_PEBS_RESET(DS_PEBS_RESET_FIXED), minus(7));
+    write_msr(MSR_IA32_FIXED_CTR0, minus(1));
+    write_msr(MSR_IA32_FIXED_CTR_CTRL, FIXED_CTR_CTRL_OS);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+    retire(0, 1);
+    retire(0, 1);
+    CHECK_EQUAL(used(), BASIC_SIZE, "a record of IA32_FIXED_CTR0");
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_COUNTERS), ARCH_BIT(GLOBAL_FIXED_SHIFT), "its counter");
+    CHECK_EQUAL(read_msr(MSR_IA32_FIXED_CTR0), minus(7), "its reload");
+
+    set_up(icelake, 9, BASIC_SIZE + MEMINFO_SIZE);
+    write_msr(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_MEMINFO);
+    write_msr(MSR_PEBS_LD_LAT_THRESHOLD, 30);
+    write_msr(MSR_IA32_PMC0, (uint32_t)-1);
+    write_msr(MSR_IA32_PERFEVTSEL0, 0x01cd | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
+    load(0xa000, 2, 31);
+    load(0xb000, 3, 42);
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE), 0xb000, "address");
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 8), 0x04, "source");
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 16), 42, "latency");
+}
+
+const struct CMUnitTest pebs_tests[] = {
+    RULE(overflow_arms_the_next_event_writes),
+    RULE(record_layout_by_format),
+    RULE(status_or_applicable_counters),
+    RULE(threshold_sets_ovfbuf_and_raises_a_pmi),
+    RULE(full_buffer_skips_silently),
+    RULE(unmapped_store_skips),
+    RULE(what_cannot_be_precise_writes_nothing),
+    RULE(every_overflowed_pebs_counter_is_reloaded),
+    RULE(load_latency),
+    RULE(data_address_of_precise_loads),
+    RULE(adaptive_groups),
+    RULE(adaptive_needs_the_counters_bit),
+    RULE(adaptive_lbr_group),
+    RULE(extended_pebs),
+};
+const size_t n_pebs_tests = LENGTH(pebs_tests);

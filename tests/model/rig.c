@@ -1,0 +1,164 @@
+/* The machine whose PMU the tests drive. */
+#include "tests/model/rig.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/dev/internal.h"
+
+#define RAM_BYTES (2u << 20)
+
+const char *const all_profiles[10] = {"merom",          "core2",   "kvm",     "westmere",
+                                      "sandybridge",    "haswell", "skylake", "icelake",
+                                      "sapphirerapids", "none"};
+const char *const pmu_profiles[8] = {"core2",   "kvm",     "westmere", "sandybridge",
+                                     "haswell", "skylake", "icelake",  "sapphirerapids"};
+struct rig rig;
+
+int rig_stop(void **state)
+{
+    (void)state;
+    machine_free(rig.machine);
+    rig.machine = NULL;
+    return 0;
+}
+
+static void read_cpuid(void)
+{
+    uint32_t out[4], one[4];
+    cpu_cpuid(rig.cpu, 1, 0, one);
+    rig.family = one[0] >> 8 & 0xf;
+    rig.model = (one[0] >> 4 & 0xf) | (one[0] >> 12 & 0xf0);
+    cpu_cpuid(rig.cpu, 0, 0, out);
+    if (out[0] < 0xa)
+        memset(out, 0, sizeof out);
+    else
+        cpu_cpuid(rig.cpu, 0xa, 0, out);
+    rig.version = out[0] & 0xff;
+    rig.general = out[0] >> 8 & 0xff;
+    rig.general_width = out[0] >> 16 & 0xff;
+    rig.ebx = out[1];
+    rig.fixed_bitmap = rig.version >= 5 ? out[2] : 0;
+    rig.fixed = rig.version >= 2 ? out[3] & 0x1f : 0;
+    rig.fixed_width = rig.version >= 2 ? out[3] >> 5 & 0xff : 0;
+    rig.anythread_deprecated = out[3] >> 15 & 1;
+    rig.capabilities = one[2] & CPUID_1_ECX_PDCM ? read_msr(MSR_IA32_PERF_CAPABILITIES) : 0;
+}
+
+void rig_start(const char *profile, ...)
+{
+    va_list words;
+    const char *word;
+    rig_stop(NULL);
+    memset(&rig, 0, sizeof rig);
+    rig.name = profile;
+    assert_true(profile_load(&rig.profile, profile, stderr));
+    va_start(words, profile);
+    while ((word = va_arg(words, const char *)))
+        assert_true(profile_set(&rig.profile, word, stderr));
+    va_end(words);
+    assert_true(profile_finish(&rig.profile, stderr));
+    rig.machine = machine_new(&rig.profile, 1, RAM_BYTES);
+    assert_non_null(rig.machine);
+    rig.cpu = rig.machine->cpus[0];
+    rig.pmu = rig.cpu->pmu;
+    read_cpuid();
+}
+
+void rig_fail(const char *file, int line, const char *what, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    print_error("%s: %s [%s]\n", rig.name, text, what);
+    _fail(file, line);
+}
+
+uint64_t read_msr(uint32_t msr)
+{
+    uint64_t value = 0;
+    CHECK(cpu_rdmsr(rig.cpu, msr, &value), "RDMSR %XH faults", msr);
+    return value;
+}
+
+bool read_faults(uint32_t msr)
+{
+    uint64_t value;
+    return !cpu_rdmsr(rig.cpu, msr, &value);
+}
+
+bool write_faults(uint32_t msr, uint64_t value)
+{
+    return !cpu_wrmsr(rig.cpu, msr, value);
+}
+
+void write_msr(uint32_t msr, uint64_t value)
+{
+    CHECK(cpu_wrmsr(rig.cpu, msr, value), "WRMSR %XH <- %llXH faults", msr,
+          (unsigned long long)value);
+}
+
+uint64_t low_bits(unsigned n)
+{
+    return n >= 64 ? UINT64_MAX : (1ULL << n) - 1;
+}
+
+/* SDM vol. 3 "Architectural Performance Monitoring Version 5": FxCtr[i]_is_supported := ECX[i] ||
+ * (EDX[4:0] > i). */
+bool fixed_there(unsigned i)
+{
+    return i < rig.fixed || (rig.fixed_bitmap >> i & 1);
+}
+
+uint64_t counter_enables(void)
+{
+    uint64_t mask = low_bits(rig.general);
+    for (unsigned i = 0; i < 32; i++)
+        if (fixed_there(i))
+            mask |= ARCH_BIT(GLOBAL_FIXED_SHIFT + i);
+    return mask;
+}
+
+void pass(unsigned cpl, enum cpu_event event, uint64_t n, uint64_t slots)
+{
+    rig.cpu->cpl = cpl;
+    rig.cpu->total[cpl != 0][event] += n;
+    cpu_spend(rig.cpu, slots);
+    pmu_update(rig.pmu);
+}
+
+void retire(unsigned cpl, uint64_t instructions)
+{
+    pass(cpl, EV_INSN, instructions, instructions);
+}
+
+void pass_skid(void)
+{
+    pass(0, EV_ABSENT, 0, (uint64_t)rig.profile.pmu.skid * rig.profile.uarch.retire_width);
+}
+
+uint32_t apic_read(uint32_t offset)
+{
+    return lapic_mmio_read(rig.cpu->lapic, offset, 4);
+}
+
+void apic_write(uint32_t offset, uint32_t value)
+{
+    lapic_mmio_write(rig.cpu->lapic, offset, 4, value);
+}
+
+void apic_arm(uint32_t delivery)
+{
+    apic_write(0xf0, APIC_SVR_ENABLE | 0xff);
+    apic_write(LVT_PERFMON, PMI_VECTOR | delivery);
+}
+
+void count_instructions(unsigned counter, uint64_t more_bits)
+{
+    write_msr(MSR_IA32_PERFEVTSEL0 + counter,
+              SELECT_INSTRUCTIONS | BOTH_RINGS | PERFEVTSEL_EN | more_bits);
+    if (rig.version >= 2)
+        write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+}

@@ -1,0 +1,34 @@
+/* Names of the architectural events. Pure: no hardware, so the host tests compile it. */
+#include "x86/events.h"
+
+#include "x86/arch.h"
+
+#include <stddef.h>
+
+const struct pmu_event pmu_events[PMU_N_EVENTS] = {
+    [PMU_EVENT_CORE_CYCLES] = {"CPU_CLK_UNHALTED.THREAD_P", EVENT_CPU_CLK_UNHALTED_THREAD_P},
+    [PMU_EVENT_INSTRUCTIONS] = {"INST_RETIRED.ANY_P", EVENT_INST_RETIRED_ANY_P},
+    [PMU_EVENT_REF_CYCLES] = {"CPU_CLK_UNHALTED.REF_P", EVENT_CPU_CLK_UNHALTED_REF_P},
+    [PMU_EVENT_LLC_REFERENCES] = {"LONGEST_LAT_CACHE.REFERENCE", EVENT_LONGEST_LAT_CACHE_REFERENCE},
+    [PMU_EVENT_LLC_MISSES] = {"LONGEST_LAT_CACHE.MISS", EVENT_LONGEST_LAT_CACHE_MISS},
+    [PMU_EVENT_BRANCHES] = {"BR_INST_RETIRED.ALL_BRANCHES", EVENT_BR_INST_RETIRED_ALL_BRANCHES},
+    [PMU_EVENT_MISPREDICTS] = {"BR_MISP_RETIRED.ALL_BRANCHES", EVENT_BR_MISP_RETIRED_ALL_BRANCHES},
+    [PMU_EVENT_SLOTS] = {"TOPDOWN.SLOTS_P", EVENT_TOPDOWN_SLOTS_P},
+};
+
+/* SDM vol. 3 "Fixed-Function Performance Counters". */
+static const char *const fixed_events[] = {"INST_RETIRED.ANY", "CPU_CLK_UNHALTED.THREAD",
+                                           "CPU_CLK_UNHALTED.REF_TSC", "TOPDOWN.SLOTS"};
+
+const char *pmu_fixed_event_name(unsigned counter)
+{
+    return counter < sizeof(fixed_events) / sizeof(fixed_events[0]) ? fixed_events[counter] : NULL;
+}
+
+const char *pmu_event_name(uint64_t select)
+{
+    for (unsigned i = 0; i < PMU_N_EVENTS; i++)
+        if (pmu_events[i].code == (select & (PERFEVTSEL_EVENT | PERFEVTSEL_UMASK)))
+            return pmu_events[i].name;
+    return NULL;
+}
