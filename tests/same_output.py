@@ -19,8 +19,17 @@ import sys
 import tempfile
 
 BUILD = os.environ.get("O", "build")
-HEX = re.compile(r"0x([0-9a-f]+)\b|\b([0-9A-F]+)H\b")
-SAME = [(re.compile(r"CRC-32 [0-9a-f]{8}"), "CRC-32")]
+# An address of the image; in front may stand where kernel/paging.h maps it a second time.
+HEX = re.compile(r"0x(?:(?:000000)?40|ffff9000|00000000)?(00[0-9a-f]{6}|[0-9a-f]{6})\b|\b([0-9A-F]{6})H\b")
+# What moves with the place of the code in the caches and the phase of its clock: times, and what follows from them.
+TIMES = "tsc|fixed[12]|pmc[12]|core_cycles|reference_cycles|empty_window|cost_awake|bound|reads_cost|\\w+_step|\\w+_per_\\w+|\\w*latenc\\w*|free_memory"
+SAME = [
+    (re.compile(r"CRC-32 [0-9a-f]{8}"), "CRC-32"),
+    (re.compile(r"\b\d+ cycles?\b"), "cycles"),
+    (re.compile(r"\b(TSC|Latency|R/EFLAGS|Data Linear Address) = 0x[0-9a-f]+"), r"\1"),
+    (re.compile(rf"^  ({TIMES}): [0-9.]+$", re.M), r"  \1"),
+    (re.compile(r"= 0x[0-9a-f]+  (CPU_CLK_UNHALTED)"), r"\1"),
+]
 
 
 def symbols(elf):
@@ -41,7 +50,7 @@ def normal(text, table):
     def place(match):
         value = int(match[1] or match[2], 16)
         if not addresses[0] <= value < addresses[-1]:
-            return match[0]
+            return "<memory>" if addresses[-1] <= value and match[1] else match[0]
         at = bisect.bisect_right(addresses, value) - 1
         return f"<{names[at]}+{value - addresses[at]:x}>"
 
