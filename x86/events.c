@@ -1,7 +1,7 @@
 /* Names of the architectural events. Pure: no hardware, so the host tests compile it. */
 #include "x86/events.h"
 
-#include "x86/arch.h"
+#include "x86/pmu.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,21 @@
-/* The architectural events, SDM vol. 3 "Pre-defined Architectural Performance Events". */
-#ifndef PMULAB_EVENTS_H
-#define PMULAB_EVENTS_H
+/*
+ * The architectural events: their codes, and the names of what counters count. SDM vol. 3
+ * "Pre-defined Architectural Performance Events". The codes are read by C and by GNU as.
+ */
+#ifndef PMULAB_X86_EVENTS_H
+#define PMULAB_X86_EVENTS_H
+
+/* umask << 8 | event */
+#define EVENT_CPU_CLK_UNHALTED_THREAD_P    0x003c
+#define EVENT_INST_RETIRED_ANY_P           0x00c0
+#define EVENT_CPU_CLK_UNHALTED_REF_P       0x013c
+#define EVENT_LONGEST_LAT_CACHE_REFERENCE  0x4f2e
+#define EVENT_LONGEST_LAT_CACHE_MISS       0x412e
+#define EVENT_BR_INST_RETIRED_ALL_BRANCHES 0x00c4
+#define EVENT_BR_MISP_RETIRED_ALL_BRANCHES 0x00c5
+#define EVENT_TOPDOWN_SLOTS_P              0x01a4
+
+#ifndef __ASSEMBLER__
 
 #include <stdint.h>
 
@@ -19,7 +34,7 @@ enum pmu_event_number {
 
 struct pmu_event {
     const char *name;
-    uint16_t code; /* umask << 8 | event, an EVENT_* of x86/arch.h */
+    uint16_t code; /* umask << 8 | event, an EVENT_* */
 };
 extern const struct pmu_event pmu_events[PMU_N_EVENTS];
 
@@ -28,4 +43,5 @@ const char *pmu_fixed_event_name(unsigned counter);
 /* Name of a select register's event and unit mask, or NULL when it is not an architectural one. */
 const char *pmu_event_name(uint64_t select);
 
+#endif
 #endif

@@ -1,0 +1,97 @@
+/*
+ * The bits of the PMU's registers; their addresses are in x86/msr.h, the event codes in
+ * x86/events.h. Intel SDM vol. 3 "Performance Monitoring" and "Debug, Branch Profile, TSC...",
+ * vol. 4. Read by C and by GNU as.
+ */
+#ifndef PMULAB_X86_PMU_H
+#define PMULAB_X86_PMU_H
+
+#include "x86/bits.h"
+
+/* IA32_PERFEVTSELx, SDM vol. 3 "Architectural Performance Monitoring Version 1", version 3 for ANY.
+ */
+#define PERFEVTSEL_EVENT       ARCH_U64(0xff)
+#define PERFEVTSEL_UMASK       ARCH_U64(0xff00)
+#define PERFEVTSEL_UMASK_SHIFT 8
+#define PERFEVTSEL_USR         ARCH_BIT(16)
+#define PERFEVTSEL_OS          ARCH_BIT(17)
+#define PERFEVTSEL_E           ARCH_BIT(18)
+#define PERFEVTSEL_PC          ARCH_BIT(19)
+#define PERFEVTSEL_INT         ARCH_BIT(20)
+#define PERFEVTSEL_ANY         ARCH_BIT(21)
+#define PERFEVTSEL_EN          ARCH_BIT(22)
+#define PERFEVTSEL_INV         ARCH_BIT(23)
+#define PERFEVTSEL_CMASK       ARCH_U64(0xff000000)
+#define PERFEVTSEL_CMASK_SHIFT 24
+#define PERFEVTSEL_ADAPTIVE    ARCH_BIT(34) /* SDM vol. 3 "Adaptive PEBS" */
+
+/* IA32_FIXED_CTR_CTRL: four bits a counter. */
+#define FIXED_CTR_CTRL_OS       1
+#define FIXED_CTR_CTRL_USR      2
+#define FIXED_CTR_CTRL_ANY      4
+#define FIXED_CTR_CTRL_PMI      8
+#define FIXED_CTR_CTRL_BITS     4
+#define FIXED_CTR_CTRL_ADAPTIVE ARCH_BIT(32) /* of counter 0 */
+
+/* IA32_PERF_GLOBAL_STATUS (and its reset and set registers). Bit n: PMCn; bit 32 + i: FIXED_CTRi.
+ */
+#define GLOBAL_FIXED_SHIFT             32
+#define GLOBAL_STATUS_PERF_METRICS_OVF ARCH_BIT(48)
+#define GLOBAL_STATUS_TRACE_TOPA_PMI   ARCH_BIT(55)
+#define GLOBAL_STATUS_LBR_FRZ          ARCH_BIT(58)
+#define GLOBAL_STATUS_CTR_FRZ          ARCH_BIT(59)
+#define GLOBAL_STATUS_ASCI             ARCH_BIT(60)
+#define GLOBAL_STATUS_OVF_UNCORE       ARCH_BIT(61)
+#define GLOBAL_STATUS_OVF_BUF          ARCH_BIT(62)
+#define GLOBAL_STATUS_COND_CHGD        ARCH_BIT(63)
+#define GLOBAL_INUSE_PMI               ARCH_BIT(63)
+
+/* IA32_DEBUGCTL. */
+#define DEBUGCTL_LBR                   ARCH_BIT(0)
+#define DEBUGCTL_BTF                   ARCH_BIT(1)
+#define DEBUGCTL_TR                    ARCH_BIT(6)
+#define DEBUGCTL_BTS                   ARCH_BIT(7)
+#define DEBUGCTL_BTINT                 ARCH_BIT(8)
+#define DEBUGCTL_BTS_OFF_OS            ARCH_BIT(9)
+#define DEBUGCTL_BTS_OFF_USR           ARCH_BIT(10)
+#define DEBUGCTL_FREEZE_LBRS_ON_PMI    ARCH_BIT(11)
+#define DEBUGCTL_FREEZE_PERFMON_ON_PMI ARCH_BIT(12)
+#define DEBUGCTL_UNCORE_PMI_EN         ARCH_BIT(13)
+#define DEBUGCTL_FREEZE_WHILE_SMM      ARCH_BIT(14)
+
+/* MSR_LBR_SELECT: a bit set suppresses the kind (SDM vol. 3 "Filtering of Last Branch Records"). */
+#define LBR_SELECT_CPL_EQ_0      ARCH_BIT(0)
+#define LBR_SELECT_CPL_NEQ_0     ARCH_BIT(1)
+#define LBR_SELECT_JCC           ARCH_BIT(2)
+#define LBR_SELECT_NEAR_REL_CALL ARCH_BIT(3)
+#define LBR_SELECT_NEAR_IND_CALL ARCH_BIT(4)
+#define LBR_SELECT_NEAR_RET      ARCH_BIT(5)
+#define LBR_SELECT_NEAR_IND_JMP  ARCH_BIT(6)
+#define LBR_SELECT_NEAR_REL_JMP  ARCH_BIT(7)
+#define LBR_SELECT_FAR_BRANCH    ARCH_BIT(8)
+#define LBR_SELECT_EN_CALLSTACK  ARCH_BIT(9)
+
+/* IA32_PERF_CAPABILITIES. */
+#define PERF_CAP_LBR_FMT          ARCH_U64(0x3f)
+#define PERF_CAP_PEBS_TRAP        ARCH_BIT(6)
+#define PERF_CAP_PEBS_ARCH_REG    ARCH_BIT(7)
+#define PERF_CAP_PEBS_FMT         ARCH_U64(0xf00)
+#define PERF_CAP_PEBS_FMT_SHIFT   8
+#define PERF_CAP_FREEZE_WHILE_SMM ARCH_BIT(12)
+#define PERF_CAP_FW_WRITE         ARCH_BIT(13)
+#define PERF_CAP_PEBS_BASELINE    ARCH_BIT(14)
+#define PERF_CAP_PERF_METRICS     ARCH_BIT(15)
+
+/* MSR_PEBS_DATA_CFG, SDM vol. 3 "MSR_PEBS_DATA_CFG". */
+#define PEBS_DATA_CFG_MEMINFO     ARCH_BIT(0)
+#define PEBS_DATA_CFG_GPRS        ARCH_BIT(1)
+#define PEBS_DATA_CFG_XMMS        ARCH_BIT(2)
+#define PEBS_DATA_CFG_LBRS        ARCH_BIT(3)
+#define PEBS_DATA_CFG_LBR_ENTRIES ARCH_U64(0xff000000) /* less one */
+#define PEBS_DATA_CFG_LBR_SHIFT   24
+
+/* RDPMC's ECX, SDM vol. 2 "RDPMC". */
+#define RDPMC_FIXED   (1 << 30)
+#define RDPMC_METRICS (1 << 29)
+
+#endif
