@@ -3,7 +3,11 @@
 #include "boot/bootinfo.h"
 
 #include "boot/multiboot2.h"
-#include "kernel/string.h"
+
+/* What a freestanding environment provides anyway (GCC manual, "Standards"). */
+#define memcmp __builtin_memcmp
+#define memcpy __builtin_memcpy
+#define memset __builtin_memset
 
 #define FIXED_PART          8 /* total_size, reserved */
 #define TAG_HEADER          8 /* type, size */
@@ -39,17 +43,17 @@ static void error(struct bootinfo *out, const char *message)
 
 static void read_cmdline(struct bootinfo *out, const uint8_t *body, size_t size)
 {
-    const uint8_t *end = size > 0 ? memchr(body, 0, size) : NULL;
-    if (!end) {
-        error(out, "the command line has no NUL inside its tag; taken as empty");
-        return;
-    }
-    size_t length = (size_t)(end - body);
-    if (length >= sizeof(out->cmdline)) {
-        error(out, "the command line is longer than 1023 bytes; taken as empty");
-        return;
-    }
-    memcpy(out->cmdline, body, length + 1);
+    size_t length = 0;
+    while (length < size && body[length] != 0)
+        length++;
+    if (length == size)
+        out->cmdline_error = "the command line has no NUL inside its tag";
+    else if (length >= sizeof(out->cmdline))
+        out->cmdline_error = "the command line is longer than 1023 bytes";
+    else
+        memcpy(out->cmdline, body, length + 1);
+    if (out->cmdline_error)
+        error(out, out->cmdline_error);
 }
 
 static void read_memory_map(struct bootinfo *out, const uint8_t *body, size_t size)

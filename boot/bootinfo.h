@@ -32,6 +32,7 @@ struct boot_framebuffer {
 
 struct bootinfo {
     char cmdline[BOOTINFO_CMDLINE]; /* "" when there is none */
+    const char *cmdline_error;      /* there is one, and it could not be read: why; else NULL */
     struct memory_range memory[BOOTINFO_MAX_MEMORY];
     unsigned n_memory;
     struct boot_framebuffer framebuffer;

@@ -4,8 +4,8 @@
  */
 #include "boot/ap.h"
 #include "boot/multiboot2.h"
+#include "boot/segments.h"
 #include "x86/arch.h"
-#include "kernel/percpu.h"
 
 #define PAGE_SIZE 4096
 #define TABLE_ENTRIES 512
@@ -34,7 +34,7 @@
 _start:
     cli
     cld
-    movl $(cpu_stacks + STACK_MAIN_TOP), %esp
+    movl boot_stack_top, %esp /* kernel/percpu.c */
     movl %eax, %ebp
     /* Descriptor tables of our own, because the loader's may be gone. The IDT is for what can happen this
      * early: an NMI, which is ignored, and a refused access to IA32_EFER, without which there is no long
@@ -186,7 +186,7 @@ start64:
     xorl %eax, %eax
     movl %eax, %fs
     movl %eax, %gs
-    movl $(cpu_stacks + STACK_MAIN_TOP), %esp
+    movl boot_stack_top, %esp
     movl %ebp, %edi /* the upper halves are undefined after the switch; writing 32 bits clears them */
     xorl %ebp, %ebp /* the end of every backtrace */
     call kmain

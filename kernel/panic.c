@@ -7,11 +7,16 @@
 #include "kernel/backtrace.h"
 #include "kernel/io.h"
 #include "kernel/print.h"
-#include "lapic/smp.h"
 #include "kernel/trap.h"
 
 /* How often panic was entered: a panic in the report of a panic must end, not repeat. */
 static unsigned panics;
+static void (*on_enter)(void);
+
+void panic_on_enter(void (*fn)(void))
+{
+    on_enter = fn;
+}
 
 void debug_exit(uint8_t code)
 {
@@ -32,8 +37,8 @@ _Noreturn void machine_exit(uint8_t code)
 static void enter_panic(void)
 {
     irq_disable();
-    if (panics++ == 0)
-        smp_halt_others();
+    if (panics++ == 0 && on_enter)
+        on_enter();
     if (panics == 2)
         kprintf("\n# a second panic while the first was reported\n");
     if (panics > 1)

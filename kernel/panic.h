@@ -13,6 +13,9 @@ _Noreturn void panic(const char *fmt, ...) __attribute__((format(printf, 1, 2)))
 /* The same for an exception outside of a guarded run: with its registers and its backtrace. */
 _Noreturn void panic_frame(const struct trap_frame *frame, const char *why);
 
+/* Called before the first panic prints: it stops what would print in between. */
+void panic_on_enter(void (*fn)(void));
+
 /* Symbol of a kernel address: name and offset, or NULL. Made from the ELF at link time. The text is
  * good for printing at once: it lives for seven more calls. */
 const char *symbol_name(uint64_t address, uint64_t *offset);

@@ -20,6 +20,10 @@ _Static_assert(sizeof(struct tss) == 104, "the TSS of 64-bit mode has 104 bytes"
 struct percpu percpus[MAX_CPUS];
 struct stacks cpu_stacks[MAX_CPUS];
 
+/* For boot/start.S: where the stack of the boot processor ends. */
+extern const void *const boot_stack_top;
+const void *const boot_stack_top = cpu_stacks[0].main + STACK_SIZE;
+
 struct table_pointer {
     uint16_t limit;
     uint64_t base;

@@ -1,9 +1,11 @@
-/* Formatted output: a small printf for the kernel, also compiled for the host's unit tests. */
+/* Formatted output: a small printf for the kernel, also compiled for the host's unit tests. Who
+ * prints includes this; kernel/console/ does it. */
 #ifndef PMULAB_PRINT_H
 #define PMULAB_PRINT_H
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Formats into buf, never writing past size, always NUL-terminated when size > 0.
@@ -17,5 +19,17 @@ int ksnprintf(char *buf, size_t size, const char *fmt, ...) __attribute__((forma
 /* Prints to every console sink. Lines of any length: nothing is cut. */
 void kvprintf(const char *fmt, va_list ap);
 void kprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * One text after the other when several processors print. Each kprintf() takes the lock; who has
+ * several lines that belong together takes it around them (it nests). It is there from
+ * print_share() on; me() gives the processor's number, now() a clock: a processor that waits for
+ * the lock for `patience` ticks takes it, so that one that died with it silences nobody.
+ */
+void print_share(unsigned (*me)(void), uint64_t (*now)(void), uint64_t patience);
+void print_lock(void);
+void print_unlock(void);
+/* Gives up the lock, however often this processor has it. */
+void print_release(void);
 
 #endif

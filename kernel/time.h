@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runner/cmdline.h"
-
 static inline uint64_t rdtsc(void)
 {
     uint32_t low, high;
@@ -15,6 +13,9 @@ static inline uint64_t rdtsc(void)
 }
 
 struct bootinfo;
+
+/* What tells the TSC's frequency: AUTO, the first that can. */
+enum clock_choice { CLOCK_AUTO, CLOCK_CPUID, CLOCK_HPET, CLOCK_ACPI, CLOCK_8254, CLOCK_NONE };
 
 /* Finds the TSC's frequency: CPUID 15H, else 16H, else measured against the HPET, the ACPI power
  * management timer or channel 2 of the 8254; or only by the way that choice names. */

@@ -4,7 +4,6 @@
 #include <stddef.h>
 
 #include "x86/arch.h"
-#include "kernel/console/console.h"
 #include "kernel/cpuid.h"
 #include "kernel/panic.h"
 #include "kernel/percpu.h"
@@ -187,7 +186,7 @@ bool trap_guarded(void (*fn)(void *), void *arg, const char **why)
     cpu->reporting = 0;
     if (guard_enter(fn, arg))
         return true;
-    console_release(); /* the run may have been ended in the middle of a line */
+    print_release(); /* the run may have been ended in the middle of a line */
     *why = cpu->why;
     return false;
 }
@@ -214,10 +213,10 @@ _Noreturn void trap_abort(const char *why, const struct trap_frame *frame)
     else
         ksnprintf(cpu->why, sizeof(cpu->why), "processor %u: %s", cpu->index, why);
     if (frame) {
-        console_lock();
+        print_lock();
         kprintf("# %s\n", cpu->why);
         trap_frame_print(frame);
-        console_unlock();
+        print_unlock();
     }
     guard_resume();
 }

@@ -28,7 +28,8 @@ static struct {
     const char *why_absent;
     unsigned max_lvt;
     volatile uint8_t *page; /* xAPIC only */
-    uint32_t lvt_perfmon;   /* what lapic_pmi_setup() wrote */
+    enum pmi_mode pmi;
+    uint32_t lvt_perfmon; /* what lapic_pmi_setup() wrote */
 } lapic;
 
 /* The LVT entries in the order in which Max LVT Entry counts them (SDM vol. 3 "Local APIC Version
@@ -209,8 +210,9 @@ static bool init(enum apic_choice choice, const char **why)
     return true;
 }
 
-bool lapic_init(enum apic_choice choice, const char **why)
+bool lapic_init(enum apic_choice choice, enum pmi_mode pmi, const char **why)
 {
+    lapic.pmi = pmi;
     bool ok = init(choice, why);
     lapic.why_absent = *why;
     return ok;
@@ -246,13 +248,18 @@ bool lapic_send_ipi(uint32_t apic_id, uint32_t command)
     return true;
 }
 
-void lapic_pmi_setup(enum pmi_mode mode)
+enum pmi_mode lapic_pmi_mode(void)
+{
+    return lapic.pmi;
+}
+
+void lapic_pmi_setup(void)
 {
     if (!lapic_has_pmi())
         return;
     /* The vector field is ignored for an NMI (SDM vol. 3 "Local Vector Table", Delivery Mode). */
     lapic.lvt_perfmon =
-        mode == PMI_NMI ? APIC_LVT_DELIVERY_NMI : APIC_LVT_DELIVERY_FIXED | LAPIC_VECTOR_PMI;
+        lapic.pmi == PMI_NMI ? APIC_LVT_DELIVERY_NMI : APIC_LVT_DELIVERY_FIXED | LAPIC_VECTOR_PMI;
     lapic_pmi_unmask();
 }
 

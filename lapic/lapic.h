@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runner/cmdline.h"
-
 /* Vectors. Bits 7:4 are the priority class: the watchdog is above the PMI. */
 #define LAPIC_VECTOR_WAKE     0xd0
 #define LAPIC_VECTOR_PMI      0xe0
@@ -18,11 +16,15 @@
 #define LAPIC_VECTOR_ERROR    0xf1
 #define LAPIC_VECTOR_SPURIOUS 0xff
 
+enum apic_choice { APIC_AUTO, APIC_XAPIC, APIC_X2APIC };
+/* How the performance counters' interrupt is delivered. */
+enum pmi_mode { PMI_FIXED, PMI_NMI };
+
 /* Enables the APIC in the mode chosen (AUTO: x2APIC where CPUID has it), masks every LVT entry but
  * the timer's and the error's, installs their handlers, calibrates the timer against the TSC. Wants
  * trap_init(), paging and time_init() done. False, with the reason in *why, when CPUID shows no
  * local APIC or the mode wished is missing. */
-bool lapic_init(enum apic_choice choice, const char **why);
+bool lapic_init(enum apic_choice choice, enum pmi_mode pmi, const char **why);
 /* The same, in the mode that lapic_init() chose, for another processor that runs this. Its timer
  * stays masked: the deadlines below are the boot processor's. False when IA32_APIC_BASE refuses the
  * mode. */
@@ -47,8 +49,9 @@ void lapic_drain(void);
  * the command within a millisecond. SDM vol. 3 "Interrupt Command Register (ICR)". */
 bool lapic_send_ipi(uint32_t apic_id, uint32_t command);
 
-/* LVT perfmon: unmasked, with the PMI vector as fixed or as NMI. */
-void lapic_pmi_setup(enum pmi_mode mode);
+/* LVT perfmon: unmasked, with the PMI vector as fixed or as NMI: as lapic_init() was told, once. */
+void lapic_pmi_setup(void);
+enum pmi_mode lapic_pmi_mode(void);
 void lapic_pmi_unmask(void);
 /* The LVT has a perfmon entry (version register, Max LVT Entry >= 4). */
 bool lapic_has_pmi(void);

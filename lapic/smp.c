@@ -12,9 +12,9 @@
 #include "boot/multiboot2.h"
 #include "kernel/acpi.h"
 #include "x86/arch.h"
-#include "kernel/console/console.h"
 #include "kernel/cpuid.h"
 #include "kernel/paging.h"
+#include "kernel/panic.h"
 #include "kernel/percpu.h"
 #include "kernel/print.h"
 #include "kernel/string.h"
@@ -243,12 +243,13 @@ void smp_stop_all(void)
             kprintf("# processor %u does not answer to an NMI\n", i);
 }
 
-void smp_halt_others(void)
+/* For good: the machine ends. */
+static void halt_others(void)
 {
     unsigned self = this_cpu()->index;
     __atomic_store_n(&halting, true, __ATOMIC_SEQ_CST);
     for (unsigned i = 0; i < n_processors; i++)
-        if (i != self && n_processors > 1)
+        if (i != self)
             lapic_send_ipi(processors[i].apic_id, APIC_LVT_DELIVERY_NMI);
 }
 
@@ -360,7 +361,8 @@ void smp_init(const struct bootinfo *boot, void (*start)(unsigned index))
     start_cpu = start;
     nmi_before = trap_set_handler(VEC_NMI, nmi);
     trap_set_handler(LAPIC_VECTOR_WAKE, wake_interrupt);
-    console_share(my_index, clock, tsc_ticks_us(CONSOLE_PATIENCE_S * 1000000ULL));
+    panic_on_enter(halt_others);
+    print_share(my_index, clock, tsc_ticks_us(CONSOLE_PATIENCE_S * 1000000ULL));
     start_all(page);
 }
 

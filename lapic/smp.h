@@ -49,7 +49,4 @@ void smp_stop_all(void);
 /* Prints '#' lines: how many processors, which did not come. Nothing when the machine has one. */
 void smp_print(void);
 
-/* Stops the others for good: the machine ends. */
-void smp_halt_others(void);
-
 #endif

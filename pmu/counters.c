@@ -11,8 +11,6 @@
 
 #define OLD_ADDRESS_BITS 32 /* a write to IA32_PMCx takes bits 31:0 and sign-extends bit 31 */
 
-static enum pmi_mode pmi_mode;
-
 /* Of each processor its own. */
 static struct {
     /* What the window's MSR holds while it is open. */
@@ -23,16 +21,6 @@ static struct {
     uint64_t select0;
 } windows[MAX_CPUS];
 #define window (windows[this_cpu()->index])
-
-void pmu_set_pmi_mode(enum pmi_mode mode)
-{
-    pmi_mode = mode;
-}
-
-enum pmi_mode pmu_pmi_mode(void)
-{
-    return pmi_mode;
-}
 
 static bool is_fixed(unsigned counter)
 {
@@ -264,7 +252,7 @@ void pmu_reset(void)
     if (info->global_ctrl && rdmsr_safe(MSR_IA32_PERF_GLOBAL_STATUS, &status))
         wrmsr_safe(MSR_IA32_PERF_GLOBAL_OVF_CTRL, status & pmu_status_all());
     lapic_drain();
-    lapic_pmi_setup(pmi_mode);
+    lapic_pmi_setup();
 }
 
 void pmu_init(void)

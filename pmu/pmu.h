@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "x86/arch.h"
-#include "runner/cmdline.h"
 #include "x86/events.h"
 #include "pmu/window.h"
 
@@ -72,10 +71,6 @@ const struct pmu_info *pmu_info(void);
 bool pmu_has_fixed(unsigned i);
 /* Names the CPUID bit that says that fixed counter i is absent; text lives until the next call. */
 const char *pmu_no_fixed(unsigned i);
-
-/* How the PMI is delivered from the next pmu_reset() on; PMI_FIXED at first. */
-void pmu_set_pmi_mode(enum pmi_mode mode);
-enum pmi_mode pmu_pmi_mode(void);
 
 /* The initial state: counters off and 0, PEBS off, overflow status cleared, DEBUGCTL 0, no PMI
  * handler, LVT perfmon unmasked with the PMI vector. Harmless without a PMU. */

@@ -7,9 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pmi_mode { PMI_FIXED, PMI_NMI };
-enum clock_choice { CLOCK_AUTO, CLOCK_CPUID, CLOCK_HPET, CLOCK_ACPI, CLOCK_8254, CLOCK_NONE };
-enum apic_choice { APIC_AUTO, APIC_XAPIC, APIC_X2APIC };
+#include "kernel/time.h"
+#include "lapic/lapic.h"
 
 #define CMDLINE_MAX_SELECT 32
 #define CMDLINE_MAX_ERRORS 8

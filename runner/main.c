@@ -113,7 +113,7 @@ _Noreturn void kmain(const void *info)
         console_add(pixels);
     pic_disable();
     time_init(&bootinfo, cmdline.clock);
-    if (lapic_init(cmdline.apic, &lapic_missing))
+    if (lapic_init(cmdline.apic, cmdline.pmi, &lapic_missing))
         lapic_missing = NULL;
     pmu_init();
     smp_init(&bootinfo, start_cpu);

@@ -211,7 +211,6 @@ uint8_t experiments_run(const struct cmdline *cl)
     tap_begin();
     if (!command_line_is_good(cl))
         return DEBUG_EXIT_NOT_OK;
-    pmu_set_pmi_mode(cl->pmi);
     print_header(cl);
     if (cl->list) {
         list_experiments(cl);

@@ -59,7 +59,7 @@ static void run(void)
 
     value_u64("pmis", pmu_pmi_count());
     value_u64("unexpected", pmu_unexpected_count());
-    value_str("delivered_as", pmu_pmi_mode() == PMI_NMI ? "NMI" : "fixed");
+    value_str("delivered_as", lapic_pmi_mode() == PMI_NMI ? "NMI" : "fixed");
     check(pmu_pmi_count() == 1 && pmu_unexpected_count() == 0);
 
     if (pmu_info()->global_ctrl) {

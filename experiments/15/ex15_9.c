@@ -87,9 +87,9 @@ static void run(void)
 
     value_u64("pmis", pmu_pmi_count());
     value_u64("most_causes_in_one", seen.most);
-    value_str("delivered_as", pmu_pmi_mode() == PMI_NMI ? "NMI" : "fixed");
+    value_str("delivered_as", lapic_pmi_mode() == PMI_NMI ? "NMI" : "fixed");
     check(pmu_unexpected_count() == 0 &&
-          (pmu_pmi_mode() == PMI_NMI || (pmu_pmi_count() == 1 && seen.most == 3)));
+          (lapic_pmi_mode() == PMI_NMI || (pmu_pmi_count() == 1 && seen.most == 3)));
     value_u64("pmis_with_it", seen.plain);
     check(seen.plain == 1);
     value_u64("pmis_with_it", seen.pebs);

@@ -19,7 +19,7 @@ static struct {
     unsigned depth;
 } lock;
 
-void console_share(unsigned (*me)(void), uint64_t (*now)(void), uint64_t patience)
+void print_share(unsigned (*me)(void), uint64_t (*now)(void), uint64_t patience)
 {
     lock.now = now;
     lock.patience = patience;
@@ -28,7 +28,7 @@ void console_share(unsigned (*me)(void), uint64_t (*now)(void), uint64_t patienc
 
 /* An interrupt on the owner's processor prints too, in the middle of what it interrupted: better
  * than never. */
-void console_lock(void)
+void print_lock(void)
 {
     if (!lock.me)
         return;
@@ -48,14 +48,14 @@ void console_lock(void)
     lock.depth++;
 }
 
-void console_unlock(void)
+void print_unlock(void)
 {
     if (lock.me && __atomic_load_n(&lock.owner, __ATOMIC_RELAXED) == lock.me() + 1 &&
         --lock.depth == 0)
         __atomic_store_n(&lock.owner, NOBODY, __ATOMIC_RELEASE);
 }
 
-void console_release(void)
+void print_release(void)
 {
     if (!lock.me || __atomic_load_n(&lock.owner, __ATOMIC_RELAXED) != lock.me() + 1)
         return;
@@ -97,9 +97,9 @@ static void to_console(void *context, char c)
 
 void kvprintf(const char *fmt, va_list ap)
 {
-    console_lock();
+    print_lock();
     kformat(to_console, NULL, fmt, ap);
-    console_unlock();
+    print_unlock();
 }
 
 void kprintf(const char *fmt, ...)

@@ -16,18 +16,6 @@ void console_add(struct console_sink *sink); /* a second time: nothing happens *
 void console_remove(struct console_sink *sink);
 void console_putc(char byte);
 
-/*
- * One text after the other when several processors print. Each kprintf() takes the lock; who has
- * several lines that belong together takes it around them (it nests). It is there from
- * console_share() on; me() gives the processor's number, now() a clock: a processor that waits for
- * the lock for `patience` ticks takes it, so that one that died with it silences nobody.
- */
-void console_share(unsigned (*me)(void), uint64_t (*now)(void), uint64_t patience);
-void console_lock(void);
-void console_unlock(void);
-/* Gives up the lock, however often this processor has it. */
-void console_release(void);
-
 /* A 16550 UART at an I/O port, 8N1. NULL when nothing answers there. baud: a divisor of 115200. */
 struct console_sink *serial_init(uint16_t port, uint32_t baud);
 /* To that port alone; nothing happens when there is none. */

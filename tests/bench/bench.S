@@ -2,7 +2,7 @@
  * The loops of `make bench`. ALU, MEMORY, BRANCHY or CONSOLE chooses the loop; with COUNTERS the four general and the three
  * fixed counters count. Ends by the debug-exit port.
  */
-#include "long.inc"
+#include "tests/guests/long.inc"
 
 main:
 #ifdef COUNTERS
