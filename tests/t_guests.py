@@ -35,6 +35,7 @@ QEMU_DIFFERS = {
     "paging": [(r"reserved|PS in a PML4 entry", NO_P)],
     "exceptions": [
         (r"a fault pushes RF = 1", "QEMU pushes the RF that was"),
+        (r"null SS of another RPL", "QEMU takes any null selector"),
         (r"INT n through a gate that is not present|#UD through|INT n past the IDT", IDT_ERROR),
         (r"it is the jump that faults", "QEMU jumps, and faults on the fetch"),
         (r"an access across the last canonical byte", "QEMU raises #PF for the second half"),
@@ -48,7 +49,8 @@ QEMU_DIFFERS = {
         (r"IA32_TIME_STAMP_COUNTER", "QEMU ignores the write"),
     ],
     "debug": [
-        (r"ICEBP|a trap$", "QEMU has no INT1: #UD"),
+        (r"ICEBP|a trap$|one for both", "QEMU has no INT1: #UD"),
+        (r"pushes RF = 0$", "QEMU pushes the RF that was"),
         (r"general detect|a fault$|DR7.GD|DR6.BD", "QEMU has no general detect"),
     ],
     "interrupts": [(r"sending a vector below 16", "QEMU sends it without an error")],

@@ -75,6 +75,22 @@ void debug_io_access(struct cpu *cpu, uint16_t port, unsigned n)
             cpu->system->debug_hits |= DR6_B0 << i;
 }
 
+static void report_hits(struct cpu *cpu, uint32_t hits)
+{
+    if (hits)
+        cpu->dr[6] = (cpu->dr[6] & ~(uint64_t)DR6_BREAKPOINTS) | hits;
+}
+
+/* A debug exception's handler is entered. SDM vol. 3 "Debug Control Register (DR7)": GD is cleared,
+ * so that the handler may use the debug registers. Hits that the shadow of MOV SS held back until
+ * an INT1 come with its exception, not as one more. */
+void debug_exception_entered(struct cpu *cpu)
+{
+    cpu->dr[7] &= ~(uint64_t)DR7_GD;
+    report_hits(cpu, cpu->system->debug_hits);
+    cpu->system->debug_hits = 0;
+}
+
 /* Before an instruction, when ATTN_STEP is set: execution breakpoints are faults, held off by RF
  * and by the shadow of MOV SS. */
 void system_before_insn(struct cpu *cpu)
@@ -94,7 +110,7 @@ void system_before_insn(struct cpu *cpu)
             hits |= DR6_B0 << i;
     if (!hits)
         return;
-    cpu->dr[6] = (cpu->dr[6] & ~(uint64_t)DR6_BREAKPOINTS) | hits;
+    report_hits(cpu, hits);
     cpu_fault(cpu, VEC_DB, 0);
 }
 
@@ -121,10 +137,12 @@ void system_after_insn(struct cpu *cpu, bool took_branch)
     step_attention(cpu);
     if (!step && !hits)
         return;
-    if (hits)
-        cpu->dr[6] = (cpu->dr[6] & ~(uint64_t)DR6_BREAKPOINTS) | hits;
+    report_hits(cpu, hits);
     if (step)
         cpu->dr[6] |= DR6_BS;
+    /* SDM vol. 2 "HLT": a debug exception resumes execution. */
+    if (cpu->state == CPU_HALTED)
+        cpu->state = CPU_RUNNING;
     deliver(cpu, EVENT_EXCEPTION, VEC_DB, false, 0, cpu->rip);
 }
 
@@ -138,9 +156,7 @@ void op_mov_dr(struct cpu *cpu, const struct insn *in)
         cpu_fault(cpu, VEC_UD, 0);
     require_cpl0(cpu);
     if (cpu->dr[7] & DR7_GD) {
-        /* General detect: a fault, and GD is cleared on entry. */
         cpu->dr[6] |= DR6_BD;
-        cpu->dr[7] &= ~(uint64_t)DR7_GD;
         cpu_fault(cpu, VEC_DB, 0);
     }
     if (n == 4 || n == 5)

@@ -46,9 +46,13 @@ static bool event_sets_rf(const struct event *e)
     }
 }
 
+/* A software interrupt has cleared RF when it pushes. SDM vol. 3, the same section. */
 static uint64_t pushed_flags(struct cpu *cpu, const struct event *e)
 {
-    return cpu_rflags(cpu) | (event_sets_rf(e) ? RFLAGS_RF : 0);
+    uint64_t flags = cpu_rflags(cpu);
+    if (e->kind == EVENT_SOFTWARE)
+        return flags & ~(uint64_t)RFLAGS_RF;
+    return flags | (event_sets_rf(e) ? RFLAGS_RF : 0);
 }
 
 /* SDM vol. 3 "LBR Stack": an interrupt's record begins at the RIP that is saved, an exception's at
@@ -350,8 +354,11 @@ void deliver(struct cpu *cpu, enum event_kind kind, unsigned vector, bool has_er
         cpu_spend_cycles(cpu, cpu->profile->uarch.lat_serialize);
         if (e.kind == EVENT_EXCEPTION && e.vector == VEC_DB)
             pmu_debug_exception(cpu->pmu);
-        if (deliver_once(cpu, &e, &f))
+        if (deliver_once(cpu, &e, &f)) {
+            if (e.kind == EVENT_EXCEPTION && e.vector == VEC_DB)
+                debug_exception_entered(cpu);
             return;
+        }
         if (f.vector == VEC_PF)
             cpu->cr2 = f.address;
         if (e.kind == EVENT_EXCEPTION && e.vector == VEC_DF) {

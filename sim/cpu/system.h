@@ -227,6 +227,7 @@ bool cr4_write(struct cpu *cpu, uint64_t value);
 bool efer_write(struct cpu *cpu, uint64_t value);
 bool tsc_write(struct cpu *cpu, uint64_t value);
 void debug_update(struct cpu *cpu);
+void debug_exception_entered(struct cpu *cpu);
 void debug_io_access(struct cpu *cpu, uint16_t port, unsigned n);
 /* Is a feature bit of CPUID set? reg: 0 EAX ... 3 EDX. */
 bool cpuid_has(const struct cpu *cpu, uint32_t leaf, uint32_t subleaf, unsigned reg, unsigned bit);

@@ -44,6 +44,8 @@ void op_int(struct cpu *cpu, const struct insn *in)
         pmu_debug_exception(cpu->pmu);
     if (!deliver_once(cpu, &e, &f))
         fault_raise(cpu, &f);
+    if (e.privileged)
+        debug_exception_entered(cpu);
     /* "The INT n and INTO instructions, however, do clear this flag" (TF) and are not stepped. SDM
      * vol. 3 "Single-Step Exception Condition". */
     cpu->system->step_armed = false;

@@ -268,7 +268,8 @@ static void return_code(struct cpu *cpu, uint16_t selector, struct descriptor *d
         cpu_fault(cpu, VEC_NP, selector_error(selector));
 }
 
-/* SS of a return: null is allowed to 64-bit code of ring 0 to 2. SDM vol. 2 "RET", "IRET". */
+/* SS of a return: null is allowed to 64-bit code of ring 0 to 2, with the RPL of the code. SDM vol.
+ * 2 "RET"; "IRET", IA-32e-MODE-RETURN; vol. 3 "Interrupt 13—General Protection Exception (#GP)". */
 static void return_ss(struct cpu *cpu, uint16_t selector, unsigned cpl, const struct descriptor *cs,
                       struct segment *ss)
 {
@@ -318,7 +319,6 @@ void op_ret_far(struct cpu *cpu, const struct insn *in)
     }
     struct descriptor d;
     return_code(cpu, selector, &d);
-    check_offset(cpu, &d.seg, rip);
     unsigned cpl = selector & 3;
     bool outer = cpl > cpu->cpl;
     struct segment ss = cpu->seg[SEG_SS];
@@ -328,6 +328,8 @@ void op_ret_far(struct cpu *cpu, const struct insn *in)
         return_ss(cpu, pop(cpu, &st, n), cpl, &d, &ss);
         st.sp = returned_sp(cpu, &d, &ss, sp + release);
     }
+    /* Only then: SDM vol. 2 "RET", RETURN-OUTER-PRIVILEGE-LEVEL. */
+    check_offset(cpu, &d.seg, rip);
     mark_accessed(cpu, &d);
     from = depart(cpu, in);
     code_load(cpu, selector, &d.seg, cpl);

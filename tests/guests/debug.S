@@ -57,6 +57,16 @@ main:
         nop
         END
         EQUAL "two are left", %rcx, $2
+#ifdef TCG
+        SKIP "a stepped HLT ends at once", "QEMU stays halted"
+#else
+        TRY "a stepped HLT ends at once", 1
+        STEP
+        hlt
+1:      nop
+        END
+        EQUAL "the handler runs on, and goes back behind the HLT", frame_ip, $1b
+#endif
         TRY "INT n clears TF: no step in the handler", 0x80
         STEP
         int $0x80
@@ -66,7 +76,33 @@ main:
 1:      nop
         END
         EQUAL "a trap", frame_ip, $1b
-
+        .macro WITH_RF label    /* goes there with RFLAGS.RF = 1 */
+        mov %rsp, %rax
+        pushq $DATA
+        push %rax
+        pushq $0x10002
+        pushq $CODE64
+        pushq $\label
+        iretq
+        .endm
+        TRY "INT n with RF = 1", 0x80
+        WITH_RF 1f
+1:      int $0x80
+        END
+        testl $0x10000, frame_flags
+        CHECK "INT n pushes RF = 0", z
+        TRY "INT3 with RF = 1", 3
+        WITH_RF 1f
+1:      int3
+        END
+        testl $0x10000, frame_flags
+        CHECK "INT3 pushes RF = 0", z
+        TRY "ICEBP with RF = 1: #DB", 1
+        WITH_RF 1f
+1:      .byte 0xf1
+        END
+        testl $0x10000, frame_flags
+        CHECK "ICEBP pushes RF = 0", z
         CLEAR_DR6
         BREAKPOINT 0, 1f, 0
         TRY "execution breakpoint", 1
@@ -119,6 +155,18 @@ main:
         mov %dr6, %rax
         and $0xf, %eax
         EQUAL "DR6.B1", %rax, $2
+        CLEAR_DR6
+        BREAKPOINT 1, stack_selector, 7 /* read or write, 2 bytes */
+        TRY "data breakpoint on MOV SS, then ICEBP: #DB", 1
+        mov stack_selector, %ss
+        .byte 0xf1
+1:      nop
+        END
+        EQUAL "one for both, it is no second one in the handler", frame_ip, $1b
+        mov %dr6, %rax
+        and $0xf, %eax
+        EQUAL "DR6 holds the breakpoint", %rax, $2
+        BREAKPOINT 1, scratch, 0xd
         TRY "the bytes beside it are free", none
         movb $1, scratch + 4
         END
@@ -183,11 +231,27 @@ main:
         mov %dr6, %rax
         test $BD, %eax
         CHECK "DR6.BD", nz
+        CLEAR_DR6
+        TRY "a single step with general detect: #DB", 1
+        mov $DR7_NONE | 0x2000, %eax
+        mov %rax, %dr7
+        STEP
+        nop
+1:      nop
+        END
+        EQUAL "it is the step's", frame_ip, $1b
+        TRY "its handler reads DR7", none
+        mov %dr7, %rbx
+        END
+        test $0x2000, %ebx
+        CHECK "every #DB clears DR7.GD", z
+        NO_BREAKPOINTS
         jmp finish
 
         .section .data
         .balign 8
 dr6_step: .quad DR6_NONE | BS
+stack_selector: .word DATA
         .section .bss
         .balign 8
 scratch: .skip 8

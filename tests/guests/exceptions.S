@@ -253,6 +253,16 @@ main:
         iretq
 1:
         END
+        /* SDM vol. 2 "IRET", IA-32e-MODE-RETURN; vol. 3 "Interrupt 13". */
+        TRY "IRETQ to ring 0 with a null SS of another RPL: #GP", 13, 0
+        pushq $1
+        pushq $stack_top
+        pushq $2
+        pushq $CODE64
+        pushq $1f
+        iretq
+1:
+        END
         TRY "IRETQ to an address that is not canonical: #GP", 13, 0
         pushq $DATA
         pushq $stack_top
@@ -290,6 +300,23 @@ far_target:
         TRY "far return to a data segment: #GP, selector", 13, DATA
         pushq $DATA
         pushq $far_target
+        lretq
+        END
+        /* SDM vol. 2 "RET", RETURN-OUTER-PRIVILEGE-LEVEL: the stack's selector is looked at first. */
+        TRY "far return to ring 3 with two faults: that of SS, #GP, selector", 13, DATA
+        pushq $DATA
+        pushq $user_stack_top
+        pushq $USER_CODE64 + RPL3
+        mov $NONCANONICAL, %rax
+        push %rax
+        lretq
+        END
+        TRY "far return to ring 3, to an address that is not canonical: #GP", 13, 0
+        pushq $USER_DATA + RPL3
+        pushq $user_stack_top
+        pushq $USER_CODE64 + RPL3
+        mov $NONCANONICAL, %rax
+        push %rax
         lretq
         END
         TRY "far return to a null selector: #GP", 13, 0

@@ -207,6 +207,12 @@ f2:
         CHECK "ARPL sets ZF when it raises the RPL", z
         cmp $DATA+3, %ax
         CHECK "and it did", e
+        /* SDM vol. 2 "ARPL": the destination must be writable, whether or not anything is written. */
+        TRY "ARPL through CS: #GP", 13, 0
+        xor %ebx, %ebx
+        .byte 0x2e
+        arpl %bx, 0x100000
+        END
         /* sysenter */
         mov $0x174, %ecx
         mov $CODE, %eax
