@@ -42,13 +42,27 @@ enum shape {
 };
 
 /* CPUID bits that announce what is not in every x86-64. */
-enum feature { ALWAYS, POPCNT, MOVBE, CX16, SSE42, LZCNT, BMI1, BMI2, ADX, NEVER };
+enum feature {
+    ALWAYS,
+    POPCNT,
+    MOVBE,
+    CX16,
+    SSE42,
+    CLFSH,
+    LZCNT,
+    BMI1,
+    BMI2,
+    ADX,
+    CLFLUSHOPT,
+    NEVER
+};
 static const struct {
     uint32_t leaf;
     unsigned reg, bit; /* register: 0 EAX ... 3 EDX */
 } features[] = {
-    [POPCNT] = {1, 2, 23},        [MOVBE] = {1, 2, 22}, [CX16] = {1, 2, 13}, [SSE42] = {1, 2, 20},
-    [LZCNT] = {0x80000001, 2, 5}, [BMI1] = {7, 1, 3},   [BMI2] = {7, 1, 8},  [ADX] = {7, 1, 19},
+    [POPCNT] = {1, 2, 23}, [MOVBE] = {1, 2, 22},         [CX16] = {1, 2, 13}, [SSE42] = {1, 2, 20},
+    [CLFSH] = {1, 3, 19},  [LZCNT] = {0x80000001, 2, 5}, [BMI1] = {7, 1, 3},  [BMI2] = {7, 1, 8},
+    [ADX] = {7, 1, 19},    [CLFLUSHOPT] = {7, 1, 23},
 };
 
 struct recipe {
@@ -197,8 +211,8 @@ static const struct recipe recipes[] = {
     R(MFENCE, NOP, op_nop),
     R(LFENCE, NOP, op_nop),
     R(SFENCE, NOP, op_nop),
-    R(CLFLUSH, NOP, op_nop),
-    R(CLFLUSHOPT, NOP, op_nop),
+    RF(CLFLUSH, SOURCE, op_flush, CLFSH),
+    RF(CLFLUSHOPT, SOURCE, op_flush, CLFLUSHOPT),
     R(CLDEMOTE, NOP, op_nop),
     R(UD0, NOP, op_undefined),
     R(UD1, NOP, op_undefined),
@@ -429,7 +443,8 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
         op->fn = op_system;
         return KIND_SYSTEM;
     }
-    if (!has_feature(cpu->profile, r->feature) ||
+    /* Zydis takes VEX encodings for those of Knights Corner, which no profile is. */
+    if (!has_feature(cpu->profile, r->feature) || z->meta.isa_ext == ZYDIS_ISA_EXT_KNC ||
         (z->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX && (mode & MODE_REAL))) {
         op->fn = op_undefined;
         return KIND_BRANCH;
@@ -662,7 +677,7 @@ static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, 
 {
     const struct profile *p = cpu->profile;
     unsigned width = p->uarch.retire_width, loads, stores;
-    bool nop = op->fn == op_nop || op->fn == op_undefined;
+    bool nop = op->fn == op_nop || op->fn == op_flush || op->fn == op_undefined;
     const ZydisDecodedInstruction *z = &d->z;
     count_accesses(d, op, &loads, &stores);
     if (nop)
@@ -724,6 +739,9 @@ static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, 
 
 /* ---- the block ---- */
 
+#define PREFIX_DS  0x3e
+#define PREFIX_REP 0xf3
+
 /* The bytes at offset of the first page; with second, also those of the next page. */
 static unsigned gather(struct decoded *d, const uint8_t *page, unsigned offset,
                        const uint8_t *second)
@@ -737,6 +755,31 @@ static unsigned gather(struct decoded *d, const uint8_t *page, unsigned offset,
     return sizeof(d->bytes);
 }
 
+/* What Zydis 4.0.0 gets wrong in 64-bit mode, where REX.B (or VEX.B) is set. */
+static void correct(const ZydisDecoder *decoder, struct decoded *d)
+{
+    /* F3 90 is PAUSE, but with REX.B it is XCHG with R8 (SDM vol. 2 "XCHG", "PAUSE"): decoded
+     * again, with a segment override, which means nothing here, in place of F3. */
+    if (d->z.mnemonic == ZYDIS_MNEMONIC_PAUSE && d->z.raw.rex.B) {
+        uint8_t bytes[sizeof(d->bytes)];
+        for (unsigned i = 0; i < sizeof(bytes); i++)
+            bytes[i] = d->bytes[i] == PREFIX_REP ? PREFIX_DS : d->bytes[i];
+        ZydisDecoderDecodeFull(decoder, bytes, d->z.length, &d->z, d->o);
+    }
+    /* With 67H it takes SIB.base = 101b and mod = 00 for R13D: it is a displacement without a base
+     * whatever B is (SDM vol. 2 "Special Cases of REX Encodings"). */
+    const __typeof__(d->z.raw) *raw = &d->z.raw;
+    if (d->z.address_width == 32 && raw->modrm.offset && raw->modrm.mod == 0 &&
+        raw->modrm.rm == RSP && raw->sib.base == RBP)
+        for (unsigned i = 0; i < d->z.operand_count; i++)
+            if (d->o[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                d->o[i].mem.base == ZYDIS_REGISTER_R13D) {
+                d->o[i].mem.base = ZYDIS_REGISTER_NONE;
+                d->o[i].mem.disp.has_displacement = true;
+                d->o[i].mem.disp.value = raw->disp.value;
+            }
+}
+
 static ZyanStatus decode_one(struct cpu *cpu, struct decoded *d, unsigned n)
 {
     uint32_t mode = exec_of(cpu)->mode;
@@ -744,7 +787,11 @@ static ZyanStatus decode_one(struct cpu *cpu, struct decoded *d, unsigned n)
                      : (mode & MODE_CODE) == MODE_32 ? DECODER_32
                      : mode & MODE_REAL              ? DECODER_REAL
                                                      : DECODER_16;
-    return ZydisDecoderDecodeFull(&exec_of(cpu)->decoder[which], d->bytes, n, &d->z, d->o);
+    const ZydisDecoder *decoder = &exec_of(cpu)->decoder[which];
+    ZyanStatus status = ZydisDecoderDecodeFull(decoder, d->bytes, n, &d->z, d->o);
+    if (ZYAN_SUCCESS(status) && which == DECODER_64)
+        correct(decoder, d);
+    return status;
 }
 
 static struct tlb_entry *fetch_page(struct cpu *cpu, uint64_t linear)
@@ -767,7 +814,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     struct decoded d;
     uint64_t rip = cpu->rip, rip_mask = (x->mode & MODE_CODE) == MODE_64 ? UINT64_MAX : UINT32_MAX;
     uint64_t second_page = NO_PAGE, bound = 0;
-    unsigned n = 0;
+    unsigned n = 0, flushes = 0; /* which translate as a load does, without being one */
     enum kind kind = KIND_NORMAL;
 
     memset(&ops[0], 0, sizeof(ops[0]));
@@ -805,6 +852,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
             }
             if (kind == KIND_NORMAL || kind == KIND_BRANCH)
                 add_cost(cpu, &score, &d, op, next, kind == KIND_BRANCH);
+            flushes += op->fn == op_flush;
         }
         rip = (rip + d.z.length) & rip_mask;
         offset += d.z.length;
@@ -817,7 +865,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     end->rip = rip;
     end->fn = op_end;
 
-    unsigned accesses = end->before.loads + end->before.stores;
+    unsigned accesses = end->before.loads + end->before.stores + flushes;
     if (kind == KIND_ALONE)
         accesses = 2;
     /* An access that crosses a line is two for the caches. */

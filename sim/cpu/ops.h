@@ -169,6 +169,7 @@ HANDLER(op_lea16);
 HANDLER(op_lea32);
 HANDLER(op_lea64);
 HANDLER(op_nop);
+HANDLER(op_flush);
 HANDLER(op_undefined);
 HANDLER(op_limit);
 HANDLER(op_inc);

@@ -296,6 +296,15 @@ HANDLER(op_nop)
 {
     NEXT;
 }
+/* CLFLUSH, CLFLUSHOPT: "subject to all permission checking and faults associated with a byte load"
+ * (SDM vol. 2). The model's caches have nothing to write back, and keep the line. */
+HANDLER(op_flush)
+{
+    struct span sp;
+    cpu->op = op;
+    span_open(cpu, &sp, op, ea(cpu, op, 1, ACCESS_READ), 1, ACCESS_READ, cpu->cpl == 3);
+    NEXT;
+}
 HANDLER(op_salc)
 {
     put_u8(cpu, OFF(RAX), flag_cf(cpu) ? 0xff : 0);

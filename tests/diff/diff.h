@@ -111,6 +111,8 @@ enum feature {
     F_CX16,
     F_CRC32,
     F_LAHF,
+    F_CLFSH,
+    F_CLFLUSHOPT,
     F_COUNT
 };
 

@@ -147,7 +147,10 @@ static void emit(struct gen *g, const struct enc *e)
     for (unsigned i = 0; i < n; i++)
         byte(g, legacy[(first + i) % n]);
 
-    uint8_t r = e->reg >> 3, x = e->sib ? e->index >> 3 : 0, b = e->sib ? e->base >> 3 : e->rm >> 3;
+    /* Without an SIB byte nothing looks at REX.X. */
+    bool any_x = !e->sib && e->modrm && !e->norex && percent(g, 5);
+    uint8_t r = e->reg >> 3, x = e->sib ? e->index >> 3 : any_x,
+            b = e->sib ? e->base >> 3 : e->rm >> 3;
     if (e->vex) {
         uint8_t pp = e->prefix == 0x66 ? 1 : e->prefix == 0xf3 ? 2 : e->prefix == 0xf2 ? 3 : 0;
         byte(g, 0xc4);
@@ -301,6 +304,13 @@ static uint64_t pick_target(struct gen *g, unsigned width, bool aligned, bool sa
     return aligned ? t & ~(uint64_t)(width - 1) : t;
 }
 
+/* The number 101b in ModRM.r/m or SIB.base with mod 00: a displacement and no base, whatever REX.B
+ * says. */
+static unsigned no_base(struct gen *g, const struct enc *e)
+{
+    return !e->norex && percent(g, 30) ? 13 : 5;
+}
+
 static bool fits(int64_t v, unsigned n)
 {
     return n == 1 ? v == (int8_t)v : v == (int32_t)v;
@@ -341,12 +351,12 @@ static bool address(struct gen *g, struct enc *e, uint64_t target)
         e->mod = 0;
         e->disp_bytes = 4;
         e->disp = e->target = target;
-        e->rm = 5;
+        e->rm = no_base(g, e);
         e->rip_relative = form == RIP;
         if (form == ABSOLUTE) {
             e->sib = true;
             e->index = 4;
-            e->base = 5;
+            e->base = no_base(g, e);
             e->scale = below(g, 4);
         }
         return true;
@@ -377,7 +387,7 @@ static bool address(struct gen *g, struct enc *e, uint64_t target)
             return false;
         e->sib = true;
         e->mod = 0;
-        e->base = 5;
+        e->base = no_base(g, e);
         e->index = x;
         e->scale = scale;
         e->disp_bytes = 4;
@@ -634,7 +644,8 @@ static void modrm_insn(struct gen *g, int form)
         e.reg = pick(g, &e, size == 1, f->dst & D_REG);
         dst = e.reg;
     } else if (f->ext >= 0) {
-        e.reg = f->ext;
+        /* An opcode's extension: REX.R means nothing. */
+        e.reg = f->ext + (!e.vex && !e.norex && percent(g, 5) ? 8 : 0);
     }
     if (e.vex && f->kind != K_VEX_RMI) {
         struct enc any = {0};
@@ -983,6 +994,8 @@ static void insn(struct gen *g, int form)
         if (f->opcode == 0x90)
             while (e.rm == RAX) /* that would be NOP */
                 e.rm = pick(g, &e, false, true);
+        if (f->opcode == 0x90 && percent(g, 20))
+            e.prefix = 0xf3; /* means nothing: PAUSE is that of RAX alone */
         e.opcode |= e.rm & 7;
         break;
     case K_MOFFS: {
