@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/panic.h"
 #include "kernel/print.h"
 

@@ -1,6 +1,6 @@
 #include "lab/ds_bodies.h"
 
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 
 struct bts_record bts_jumps_branch(unsigned n, unsigned rounds, uint64_t address)
 {

@@ -36,20 +36,56 @@ enum need {
 const char *need_missing(unsigned needs);
 
 struct experiment {
-    const char *id;    /* "15-3" */
-    const char *title; /* "PMI on overflow" */
-    const char *const
-        *checks; /* descriptions, in order, ended by NULL: the plan is known beforehand */
-    unsigned needs;
+    const char *id;            /* "15-3" */
+    const char *title;         /* "PMI on overflow" */
+    const char *const *checks; /* their words, in order: the plan is known beforehand */
+    unsigned n_checks;         /* both by CHECKS() */
+    unsigned needs;            /* NEED_* */
     void (*run)(void);
     bool selftest; /* breaks on purpose: offered only with the word selftest on the command line */
 };
 
-/* The checks of an experiment: the next description in its table gets the verdict. When an
- * experiment ends early, its next check is `not ok` with the reason and the rest are SKIPs "not
- * reached". */
-void check(bool ok);
-void check_skip(const char *reason_format, ...) __attribute__((format(printf, 1, 2)));
+/* In the initializer of a struct experiment: the words and how many there are. */
+#define CHECKS(words) .checks = (words), .n_checks = sizeof(words) / sizeof((words)[0])
+
+/*
+ * The checks of an experiment, each by its place in the words:
+ *
+ *     enum { START, ONE_PMI };
+ *     static const char *const checks[] = {
+ *         [START] = "IA32_PMC0 takes the start value in its full width",
+ *         [ONE_PMI] = "exactly one PMI arrives",
+ *     };
+ *     ...
+ *     check(START, start == expected);
+ *
+ * They are made in that order. A check that is passed over is `not ok` and says so; one that comes
+ * too late, or twice, too. When an experiment ends early, its next check is `not ok` with the
+ * reason and the rest are SKIPs "not reached".
+ *
+ * Static variables of sheets and of lab/ are 0 whenever an experiment starts: the runner clears
+ * them, so that no run sees what the run before left (linker.ld, .lab_state). They have no
+ * initializers.
+ */
+void check(unsigned which, bool ok);
+void check_skip(unsigned which, const char *reason_format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The checks from first to last, for one reason. */
+void check_skip_all(unsigned first, unsigned last, const char *reason_format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * measured == expected, both in the YAML block: the measured value before what value_*() has
+ * gathered, the expected one behind it. check_equal() shows what was expected only where it was
+ * missed; check_same() compares two things that were measured, or whose expected side has a name
+ * of its own. The _hex forms print hexadecimal numbers. They give back whether it holds.
+ */
+bool check_equal(unsigned which, const char *key, uint64_t measured, uint64_t expected);
+bool check_equal_hex(unsigned which, const char *key, uint64_t measured, uint64_t expected);
+bool check_same(unsigned which, const char *key, uint64_t measured, const char *expected_key,
+                uint64_t expected);
+bool check_same_hex(unsigned which, const char *key, uint64_t measured, const char *expected_key,
+                    uint64_t expected);
 
 /* Values that support the next check, shown in its YAML block. */
 void value_u64(const char *key, uint64_t value); /* decimal */

@@ -1,6 +1,6 @@
 #include "lab/pebs_lab.h"
 
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/msr.h"
 #include "pmu/bts.h"
 #include "pmu/ds.h"

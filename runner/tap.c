@@ -14,17 +14,19 @@
 #define TEXT_SIZE  160
 #define THOUSAND   1000
 
+struct value {
+    const char *key;
+    char text[TEXT_SIZE];
+};
+
 static struct {
     unsigned number; /* of the last check reported, over all experiments */
     unsigned failures;
     const struct experiment *current;
     unsigned next;                                   /* check of the current experiment */
     unsigned failures_before, skipped, first_failed; /* of the current experiment */
-    bool too_many;                                   /* it made more checks than it lists */
-    struct {
-        const char *key;
-        char text[TEXT_SIZE];
-    } values[MAX_VALUES];
+    bool disorder;                                   /* a check came too late, or is not listed */
+    struct value values[MAX_VALUES];
     unsigned n_values;
 } tap;
 
@@ -67,21 +69,13 @@ unsigned tap_failures(void)
     return tap.failures;
 }
 
-unsigned tap_count_checks(const struct experiment *e)
-{
-    unsigned n = 0;
-    while (e->checks[n] != NULL)
-        n++;
-    return n;
-}
-
 void tap_start(const struct experiment *e)
 {
     tap.current = e;
     tap.next = 0;
     tap.failures_before = tap.failures;
     tap.skipped = tap.first_failed = 0;
-    tap.too_many = false;
+    tap.disorder = false;
     tap.n_values = 0;
     kprintf("# ex%s %s\n", e->id, e->title);
 }
@@ -101,10 +95,6 @@ static void print_values(void)
 static void report(bool ok, const char *skip)
 {
     const char *description = tap.current->checks[tap.next];
-    if (description == NULL) {
-        tap.too_many = true; /* reported when the experiment ends: the plan has no number for it */
-        return;
-    }
     /* A PMI whose handler prints must not come between a test point and its values. */
     uint64_t rflags = irq_save();
     lapic_watchdog_pause();
@@ -127,40 +117,89 @@ static void report(bool ok, const char *skip)
     irq_restore(rflags);
 }
 
-void check(bool ok)
+/* Makes `which` the next check. False when that is not possible: the plan has no number for it,
+ * which is reported when the experiment ends. */
+static bool turn_of(unsigned which)
 {
-    report(ok, NULL);
+    if (which < tap.next || which >= tap.current->n_checks) {
+        tap.disorder = true;
+        tap.n_values = 0;
+        return false;
+    }
+    while (tap.next < which) {
+        tap.n_values = 0;
+        value_str("reason", "the experiment passed over this check");
+        report(false, NULL);
+    }
+    return true;
 }
 
-void check_skip(const char *reason_format, ...)
+void check(unsigned which, bool ok)
+{
+    if (turn_of(which))
+        report(ok, NULL);
+}
+
+void check_next(bool ok);
+void check_next(bool ok)
+{
+    check(tap.next, ok);
+}
+
+static void skip(unsigned first, unsigned last, const char *format, va_list ap)
 {
     char reason[TEXT_SIZE];
+    kvsnprintf(reason, sizeof(reason), format, ap);
+    for (unsigned which = first; which <= last; which++)
+        if (turn_of(which))
+            report(true, reason);
+}
+
+void check_skip(unsigned which, const char *reason_format, ...)
+{
     va_list ap;
     va_start(ap, reason_format);
-    kvsnprintf(reason, sizeof(reason), reason_format, ap);
+    skip(which, which, reason_format, ap);
     va_end(ap);
-    report(true, reason);
+}
+
+void check_skip_all(unsigned first, unsigned last, const char *reason_format, ...)
+{
+    va_list ap;
+    va_start(ap, reason_format);
+    skip(first, last, reason_format, ap);
+    va_end(ap);
+}
+
+void check_skip_next(const char *reason_format, ...) __attribute__((format(printf, 1, 2)));
+void check_skip_next(const char *reason_format, ...)
+{
+    va_list ap;
+    va_start(ap, reason_format);
+    skip(tap.next, tap.next, reason_format, ap);
+    va_end(ap);
 }
 
 void tap_skip_all(const char *reason)
 {
-    while (tap.current->checks[tap.next] != NULL)
+    while (tap.next < tap.current->n_checks)
         report(true, reason);
 }
 
 void tap_end(const char *why)
 {
     char rest[TEXT_SIZE];
-    if (tap.too_many) {
-        kprintf("# ex%s makes more checks than it lists\n", tap.current->id);
+    if (tap.disorder) {
+        kprintf("# ex%s makes a check out of its turn, twice, or one that it does not list\n",
+                tap.current->id);
         tap.failures++;
     }
-    if (tap.current->checks[tap.next] == NULL && why != NULL) {
+    if (tap.next == tap.current->n_checks && why != NULL) {
         /* All checks were reported, and then it broke: the plan has no number left to say so. */
         kprintf("# ex%s ended after its last check: %s\n", tap.current->id, why);
         tap.failures++;
     }
-    if (tap.current->checks[tap.next] == NULL)
+    if (tap.next == tap.current->n_checks)
         return;
     if (why == NULL)
         why = "the experiment returned before this check";
@@ -226,6 +265,56 @@ void value_ratio(const char *key, uint64_t numerator, uint64_t denominator)
     uint64_t thousandths = (numerator * THOUSAND + denominator / 2) / denominator;
     ksnprintf(text, TEXT_SIZE, "%llu.%03llu", (unsigned long long)(thousandths / THOUSAND),
               (unsigned long long)(thousandths % THOUSAND));
+}
+
+/* ---- Equality ---- */
+
+typedef void (*value_printer)(const char *key, uint64_t value);
+
+/* Takes a value to the front of those that were gathered. */
+static void put_first(value_printer value, const char *key, uint64_t number)
+{
+    unsigned at = tap.n_values;
+    value(key, number);
+    if (at == MAX_VALUES)
+        return;
+    struct value first = tap.values[at];
+    for (; at > 0; at--)
+        tap.values[at] = tap.values[at - 1];
+    tap.values[0] = first;
+}
+
+static bool equal(unsigned which, value_printer value, const char *key, uint64_t measured,
+                  const char *expected_key, uint64_t expected)
+{
+    bool ok = measured == expected;
+    put_first(value, key, measured);
+    if (expected_key != NULL || !ok)
+        value(expected_key != NULL ? expected_key : "expected", expected);
+    check(which, ok);
+    return ok;
+}
+
+bool check_equal(unsigned which, const char *key, uint64_t measured, uint64_t expected)
+{
+    return equal(which, value_u64, key, measured, NULL, expected);
+}
+
+bool check_equal_hex(unsigned which, const char *key, uint64_t measured, uint64_t expected)
+{
+    return equal(which, value_hex, key, measured, NULL, expected);
+}
+
+bool check_same(unsigned which, const char *key, uint64_t measured, const char *expected_key,
+                uint64_t expected)
+{
+    return equal(which, value_u64, key, measured, expected_key, expected);
+}
+
+bool check_same_hex(unsigned which, const char *key, uint64_t measured, const char *expected_key,
+                    uint64_t expected)
+{
+    return equal(which, value_hex, key, measured, expected_key, expected);
 }
 
 void note(const char *format, ...)

@@ -17,7 +17,6 @@ void tap_bail_out(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The plan behind the last check, for a stream whose length nobody knew before. */
 void tap_plan_at_end(void);
 
-unsigned tap_count_checks(const struct experiment *e);
 void tap_start(const struct experiment *e);
 /* Every check of the current experiment becomes a SKIP. */
 void tap_skip_all(const char *reason);

@@ -56,7 +56,7 @@ def normal(text, table):
 
     for pattern, plain in SAME:
         text = pattern.sub(plain, text)
-    return [HEX.sub(place, line) for line in text.splitlines()]
+    return [line if "PERFEVTSEL" in line else HEX.sub(place, line) for line in text.splitlines()]
 
 
 def console(tree, profile, cpus, pmi):

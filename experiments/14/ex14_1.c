@@ -9,7 +9,7 @@
  * Interrupt, and Exception Recording", "LBR Stack".
  */
 #include "lab/branches.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/msr.h"
 
 #include <stddef.h>
@@ -52,7 +52,7 @@ static const char *const checks[] = {
 const struct experiment ex14_1 = {
     .id = "14-1",
     .title = "Catch a branch with LBR",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LBR,
     .run = run,
 };

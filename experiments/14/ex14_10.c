@@ -17,7 +17,7 @@
  * interrupt comes early, or never, or twice; records are lost before it.
  */
 #include "lab/ds_bodies.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pmi_wait.h"
 #include "kernel/string.h"
 #include "kernel/trap.h"
@@ -156,7 +156,7 @@ static const char *const checks[] = {
 const struct experiment ex14_10 = {
     .id = "14-10",
     .title = "BTS buffer full",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_PMI | NEED_BTS,
     .run = run,
 };

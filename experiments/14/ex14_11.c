@@ -9,7 +9,7 @@
  * and that of the other ring none is missing.
  */
 #include "lab/ds_bodies.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/cpuid.h"
 #include "kernel/user.h"
 #include "pmu/ds.h"
@@ -115,7 +115,7 @@ static void run(void)
 const struct experiment ex14_11 = {
     .id = "14-11",
     .title = "BTS filters",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_BTS,
     .run = run,
 };

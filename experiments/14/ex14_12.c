@@ -7,7 +7,7 @@
  * with all its bits.
  */
 #include "lab/ds_bodies.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/paging.h"
 #include "pmu/ds.h"
 
@@ -57,7 +57,7 @@ static const char *const checks[] = {
 const struct experiment ex14_12 = {
     .id = "14-12",
     .title = "BTS in 64-bit mode",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_BTS,
     .run = run,
 };

@@ -9,7 +9,7 @@
  * lost leaves more records than that; one too many finds the index below the threshold. SDM vol. 3
  * "Writing the DS Interrupt Service Routine".
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pmi_wait.h"
 #include "kernel/print.h"
 #include "lapic/lapic.h"
@@ -108,7 +108,7 @@ static const char *const checks[] = {
 const struct experiment ex14_13 = {
     .id = "14-13",
     .title = "Count the PMIs of a BTS run",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_PMI | NEED_BTS,
     .run = run,
 };

@@ -8,7 +8,7 @@
  * Stack".
  */
 #include "lab/branches.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/msr.h"
 
 #include <stddef.h>
@@ -81,7 +81,7 @@ static const char *const checks[] = {
 const struct experiment ex14_2 = {
     .id = "14-2",
     .title = "The LBR stack",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LBR,
     .run = run,
 };

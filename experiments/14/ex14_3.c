@@ -8,7 +8,7 @@
  * filtered with the rest. SDM vol. 3 "Filtering of Last Branch Records".
  */
 #include "lab/branches.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/msr.h"
 
 #include <stddef.h>
@@ -46,7 +46,7 @@ static const char *const checks[] = {
 const struct experiment ex14_3 = {
     .id = "14-3",
     .title = "Filter near calls and returns",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LBR | NEED_LBR_SELECT,
     .run = run,
 };

@@ -10,7 +10,7 @@
  * "... for Processors based on Intel Microarchitecture code name Sandy Bridge".
  */
 #include "lab/branches.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/msr.h"
 
 #include <stddef.h>
@@ -63,7 +63,7 @@ static const char *const checks[] = {
 const struct experiment ex14_4 = {
     .id = "14-4",
     .title = "Filter jumps",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LBR | NEED_LBR_SELECT,
     .run = run,
 };

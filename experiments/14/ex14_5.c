@@ -17,7 +17,7 @@
 #include "lab/bodies.h"
 #include "lab/branches.h"
 #include "lab/debug_trap.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pmi_wait.h"
 #include "kernel/cpuid.h"
 #include "kernel/debugreg.h"
@@ -184,7 +184,7 @@ static const char *const checks[] = {
 const struct experiment ex14_5 = {
     .id = "14-5",
     .title = "LBR and #DB",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LBR,
     .run = run,
 };

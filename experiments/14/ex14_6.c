@@ -8,7 +8,7 @@
  * to the other.
  */
 #include "lab/branches.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/paging.h"
 
 #include <stddef.h>
@@ -53,7 +53,7 @@ static const char *const checks[] = {
 const struct experiment ex14_6 = {
     .id = "14-6",
     .title = "LBR in 64-bit mode",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LBR,
     .run = run,
 };

@@ -9,7 +9,7 @@
  * there.
  */
 #include "lab/branches.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/msr.h"
 #include "kernel/user.h"
 
@@ -112,7 +112,7 @@ static const char *const checks[] = {
 const struct experiment ex14_7 = {
     .id = "14-7",
     .title = "Filter by privilege",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LBR | NEED_LBR_SELECT,
     .run = run,
 };

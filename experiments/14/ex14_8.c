@@ -9,7 +9,7 @@
  */
 #include "lab/branches.h"
 #include "lab/debug_trap.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/debugreg.h"
 #include "kernel/msr.h"
 #include "kernel/panic.h"
@@ -97,7 +97,7 @@ static const char *const checks[] = {
 const struct experiment ex14_8 = {
     .id = "14-8",
     .title = "Single-step on branches",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_BTF,
     .run = run,
 };

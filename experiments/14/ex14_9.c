@@ -9,7 +9,7 @@
  * interrupt comes after all.
  */
 #include "lab/ds_bodies.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pmi_wait.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
@@ -85,7 +85,7 @@ static const char *const checks[] = {
 const struct experiment ex14_9 = {
     .id = "14-9",
     .title = "BTS, circular buffer",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_PMI | NEED_BTS,
     .run = run,
 };

@@ -6,7 +6,7 @@
  * announces; a width in CPUID that is not the counter's. SDM vol. 2 "CPUID" (leaf 0AH), vol. 3
  * "Architectural Performance Monitoring".
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/msr.h"
 #include "x86/decode.h"
 #include "pmu/pmu.h"
@@ -191,7 +191,7 @@ static const char *const checks[] = {
 const struct experiment ex15_1 = {
     .id = "15-1",
     .title = "Enumerate CPUID leaf 0AH",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU,
     .run = run,
 };

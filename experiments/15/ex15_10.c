@@ -16,7 +16,7 @@
  * level keeps part of a buffer that is too large for it: so the level is asserted of every second
  * record, and the buffer for memory is four times the last level.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pebs_lab.h"
 #include "kernel/cpuid.h"
 #include "kernel/memory.h"
@@ -250,7 +250,7 @@ static const char *const checks[] = {
 const struct experiment ex15_10 = {
     .id = "15-10",
     .title = "Load latency",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_PEBS | NEED_LOAD_LATENCY,
     .run = run,
 };

@@ -10,7 +10,7 @@
  * "Architectural Performance Monitoring Version 2", "Fixed-Function Performance Counters".
  */
 #include "lab/bodies.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "pmu/pmu.h"
 
 #include <stddef.h>
@@ -107,7 +107,7 @@ static const char *const checks[] = {
 const struct experiment ex15_11 = {
     .id = "15-11",
     .title = "Fixed counters against general counters",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FIXED | NEED_FIXED_3 | NEED_GENERAL_3 |
              NEED_INSTRUCTIONS,
     .run = run,

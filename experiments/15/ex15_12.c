@@ -14,7 +14,7 @@
  * SMI: the best of a few tries counts.
  */
 #include "lab/bodies.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/time.h"
 #include "kernel/trap.h"
 #include "lapic/lapic.h"
@@ -153,7 +153,7 @@ static const char *const checks[] = {
 const struct experiment ex15_12 = {
     .id = "15-12",
     .title = "TSC against CPU_CLK_UNHALTED.REF_TSC",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FIXED | NEED_FIXED_3 | NEED_LAPIC,
     .run = run,
 };

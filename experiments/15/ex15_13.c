@@ -9,7 +9,7 @@
  * spans.
  */
 #include "lab/bodies.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "pmu/pmu.h"
 
 #include <stddef.h>
@@ -95,7 +95,7 @@ static const char *const checks[] = {
 const struct experiment ex15_13 = {
     .id = "15-13",
     .title = "Measure CPI",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FIXED | NEED_FIXED_3,
     .run = run,
 };

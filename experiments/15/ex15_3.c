@@ -1,6 +1,33 @@
+/* Experiment 15-3 · PMI on overflow. */
+#include "kernel/trap.h"
+#include "lab/bodies.h"
+#include "lab/experiment.h"
+#include "lab/pmi_wait.h"
+#include "lapic/lapic.h"
+#include "pmu/pmu.h"
+
+enum { START, ONE_PMI, STATUS_SET, STATUS_CLEAR, MASKED, IN_WINDOW };
+
+static const char *const checks[] = {
+    [START] = "IA32_PMC0 takes the start value in its full width",
+    [ONE_PMI] = "exactly one PMI arrives",
+    [STATUS_SET] = "IA32_PERF_GLOBAL_STATUS bit 0 is set in the handler",
+    [STATUS_CLEAR] = "IA32_PERF_GLOBAL_STATUS bit 0 is clear after the reset",
+    [MASKED] = "the local APIC masked the LVT entry on delivery",
+    [IN_WINDOW] = "the interrupted RIP lies in the window",
+};
+
+static void run(void);
+
+const struct experiment ex15_3 = {
+    .id = "15-3",
+    .title = "PMI on overflow",
+    .needs = NEED_PMU | NEED_INSTRUCTIONS | NEED_PMI,
+    CHECKS(checks),
+    .run = run,
+};
+
 /*
- * Experiment 15-3 · PMI on overflow.
- *
  * IA32_PMC0 is written so that it overflows in the middle of a loop, with INT set: the carry out of
  * its width sets bit 0 of IA32_PERF_GLOBAL_STATUS and raises the LVT perfmon entry. The local APIC
  * masks that entry as it delivers the interrupt (SDM vol. 3 "Local Vector Table"), so exactly one
@@ -11,15 +38,6 @@
  * A real processor takes the interrupt some instructions after the overflow; the loop is long
  * enough for that.
  */
-#include "lab/bodies.h"
-#include "lab/experiment.h"
-#include "lab/pmi_wait.h"
-#include "kernel/trap.h"
-#include "lapic/lapic.h"
-#include "pmu/pmu.h"
-
-#include <stddef.h>
-
 #define SELECT         (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
 #define ITERATIONS     100000
 #define OVERFLOW_AFTER 20000 /* a tenth of the loop's instructions */
@@ -43,16 +61,30 @@ static bool between(uint64_t rip, const void *first, const void *end)
     return rip >= (uint64_t)first && rip <= (uint64_t)end;
 }
 
+static void check_status(void)
+{
+    if (!pmu_info()->global_ctrl) {
+        check_skip_all(STATUS_SET, STATUS_CLEAR,
+                       "no IA32_PERF_GLOBAL_STATUS: CPUID.0AH:EAX[7:0] < 2");
+        return;
+    }
+    value_hex("status_in_handler", seen.status);
+    check(STATUS_SET, seen.status & PMU_MASK(0));
+    uint64_t after = pmu_status();
+    value_hex("status_after_reset", after);
+    check(STATUS_CLEAR, pmu_pmi_count() != 0 && !(after & PMU_MASK(0)));
+}
+
 static void run(void)
 {
     pmu_set_pmi_handler(on_pmi, PMI_STOP);
     pmu_select(0, SELECT);
     bool written = pmu_write_overflow_in(0, OVERFLOW_AFTER);
-    uint64_t start = pmu_read(0);
     value_str("written_by", pmu_info()->full_width_write ? "IA32_A_PMC0, full width"
                                                          : "IA32_PMC0, bit 31 sign-extended");
+    uint64_t start = pmu_read(0);
     value_hex("pmc0", start);
-    check(written && start == pmu_counter_max(0) - OVERFLOW_AFTER + 1);
+    check(START, written && start == pmu_counter_max(0) - OVERFLOW_AFTER + 1);
 
     pmu_count(PMU_MASK(0), body_spin, ITERATIONS);
     wait_for_pmi(1);
@@ -60,44 +92,17 @@ static void run(void)
     value_u64("pmis", pmu_pmi_count());
     value_u64("unexpected", pmu_unexpected_count());
     value_str("delivered_as", lapic_pmi_mode() == PMI_NMI ? "NMI" : "fixed");
-    check(pmu_pmi_count() == 1 && pmu_unexpected_count() == 0);
+    check(ONE_PMI, pmu_pmi_count() == 1 && pmu_unexpected_count() == 0);
+    check_status();
 
-    if (pmu_info()->global_ctrl) {
-        value_hex("status_in_handler", seen.status);
-        check(seen.status & PMU_MASK(0));
-        uint64_t after = pmu_status();
-        value_hex("status_after_reset", after);
-        check(pmu_pmi_count() != 0 && !(after & PMU_MASK(0)));
-    } else {
-        check_skip("no IA32_PERF_GLOBAL_STATUS: CPUID.0AH:EAX[7:0] < 2");
-        check_skip("no IA32_PERF_GLOBAL_STATUS: CPUID.0AH:EAX[7:0] < 2");
-    }
-
+    uint32_t lvt = lapic_read(APIC_LVT_PERFMON);
     value_hex("lvt_in_handler", seen.lvt);
-    value_hex("lvt_after", lapic_read(APIC_LVT_PERFMON));
-    check((seen.lvt & APIC_LVT_MASK) && !(lapic_read(APIC_LVT_PERFMON) & APIC_LVT_MASK));
+    value_hex("lvt_after", lvt);
+    check(MASKED, (seen.lvt & APIC_LVT_MASK) && !(lvt & APIC_LVT_MASK));
 
     value_hex("rip", seen.rip);
     value_hex("window", (uint64_t)pmu_window_open);
     value_hex("function", (uint64_t)body_spin);
-    check(between(seen.rip, pmu_window_open, pmu_window_end) ||
-          between(seen.rip, (const void *)body_spin, body_spin_end));
+    check(IN_WINDOW, between(seen.rip, pmu_window_open, pmu_window_end) ||
+                         between(seen.rip, (const void *)body_spin, body_spin_end));
 }
-
-static const char *const checks[] = {
-    "IA32_PMC0 takes the start value in its full width",
-    "exactly one PMI arrives",
-    "IA32_PERF_GLOBAL_STATUS bit 0 is set in the handler",
-    "IA32_PERF_GLOBAL_STATUS bit 0 is clear after the reset",
-    "the local APIC masked the LVT entry on delivery",
-    "the interrupted RIP lies in the window",
-    NULL,
-};
-
-const struct experiment ex15_3 = {
-    .id = "15-3",
-    .title = "PMI on overflow",
-    .checks = checks,
-    .needs = NEED_PMU | NEED_INSTRUCTIONS | NEED_PMI,
-    .run = run,
-};

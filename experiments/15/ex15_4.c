@@ -12,7 +12,7 @@
  * must not thaw, and then the right one, which must.
  */
 #include "lab/bodies.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pmi_wait.h"
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
@@ -160,7 +160,7 @@ static const char *const checks[] = {
 const struct experiment ex15_4 = {
     .id = "15-4",
     .title = "Freeze counters on PMI",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FREEZE | NEED_INSTRUCTIONS | NEED_PMI,
     .run = run,
 };

@@ -11,7 +11,7 @@
  *
  * As in the book, branch trace store and FREEZE_PERFMON_ON_PMI are on, where the machine has them.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pebs_lab.h"
 #include "lab/pmi_wait.h"
 #include "pmu/ds.h"
@@ -134,7 +134,7 @@ static const char *const checks[] = {
 const struct experiment ex15_5 = {
     .id = "15-5",
     .title = "PEBS interrupt",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_PMI | NEED_PEBS,
     .run = run,
 };

@@ -6,7 +6,7 @@
  * loads of 15-5 run in code that is mapped above 4 GiB and in the upper half of the linear
  * addresses, on a table mapped there too, with register values that need all 64 bits.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pebs_lab.h"
 #include "lab/pmi_wait.h"
 #include "x86/arch.h"
@@ -85,7 +85,7 @@ static const char *const checks[] = {
 const struct experiment ex15_6 = {
     .id = "15-6",
     .title = "PEBS in 64-bit mode",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_PMI | NEED_PEBS,
     .run = run,
 };

@@ -7,7 +7,7 @@
  * "Setting Up the PEBS Buffer"; "On a PEBS event, the processor ... clears the counter overflow
  * status"). So a handler tells a full buffer from an overflow by these two bits.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pebs_lab.h"
 #include "lab/pmi_wait.h"
 #include "pmu/ds.h"
@@ -89,7 +89,7 @@ static const char *const checks[] = {
 const struct experiment ex15_7 = {
     .id = "15-7",
     .title = "PEBS buffer full",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_PMI | NEED_PEBS,
     .run = run,
 };

@@ -8,7 +8,7 @@
  * for an interrupt each; the first must not swallow the second. SDM vol. 3 "Writing the DS
  * Interrupt Service Routine": "the DS ISR must check for all the possible causes".
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pebs_lab.h"
 #include "lab/pmi_wait.h"
 #include "pmu/ds.h"
@@ -114,7 +114,7 @@ static const char *const checks[] = {
 const struct experiment ex15_8 = {
     .id = "15-8",
     .title = "PMI and PEBS interrupt together",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs =
         NEED_PMU | NEED_GLOBAL_CTRL | NEED_GENERAL_2 | NEED_INSTRUCTIONS | NEED_PMI | NEED_PEBS,
     .run = run,

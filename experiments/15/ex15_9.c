@@ -11,7 +11,7 @@
  * FREEZE_PERFMON_ON_PMI stays off, other than in 15-5 to 15-8: it would stop the counters at the
  * first request, and the causes could not meet.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pebs_lab.h"
 #include "lab/pmi_wait.h"
 #include "kernel/msr.h"
@@ -117,7 +117,7 @@ static const char *const checks[] = {
 const struct experiment ex15_9 = {
     .id = "15-9",
     .title = "Several causes in one PMI",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_GENERAL_2 | NEED_INSTRUCTIONS | NEED_PMI |
              NEED_PEBS | NEED_BTS,
     .run = run,

@@ -14,7 +14,7 @@
  * All waiting is by memory that both see; each processor's results stand in a structure of its own.
  */
 #include "lab/bodies.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pmi_wait.h"
 #include "kernel/percpu.h"
 #include "lapic/smp.h"
@@ -195,7 +195,7 @@ static const char *const checks[] = {
 const struct experiment ex18_15 = {
     .id = "18-15",
     .title = "PMI on another logical processor",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_PMU | NEED_INSTRUCTIONS | NEED_PMI | NEED_SMP,
     .run = run,
 };

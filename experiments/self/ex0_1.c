@@ -4,7 +4,7 @@
  * A plain RDMSR of a reserved address raises #GP (SDM vol. 2 "RDMSR"), and plain means that nobody
  * expects it. The runner must report one `not ok` with vector, registers and backtrace, and go on.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "kernel/msr.h"
 
 #include <stddef.h>
@@ -25,7 +25,7 @@ static const char *const checks[] = {"a plain RDMSR of a missing MSR", NULL};
 const struct experiment ex0_1 = {
     .id = "0-1",
     .title = "Self-test: read a missing MSR",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .run = run,
     .selftest = true,
 };

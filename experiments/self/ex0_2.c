@@ -4,7 +4,7 @@
  * Nothing is mapped at 0, so the instruction fetch raises #PF with CR2 = 0 (SDM vol. 3 "Interrupt
  * 14 - Page-Fault Exception"). The report must come although RIP is no address of the kernel.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 
 #include <stddef.h>
 
@@ -20,7 +20,7 @@ static const char *const checks[] = {"a jump to address 0", NULL};
 const struct experiment ex0_2 = {
     .id = "0-2",
     .title = "Self-test: jump to address 0",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .run = run,
     .selftest = true,
 };

@@ -5,7 +5,7 @@
  * that stack, so it becomes #DF on its own IST stack (SDM vol. 3 "Interrupt 8 - Double Fault
  * Exception"), from which the runner must still come back.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 
 #include <stddef.h>
 
@@ -23,7 +23,7 @@ static const char *const checks[] = {"a recursion without end", NULL};
 const struct experiment ex0_3 = {
     .id = "0-3",
     .title = "Self-test: overflow the stack",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .run = run,
     .selftest = true,
 };

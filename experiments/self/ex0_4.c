@@ -4,7 +4,7 @@
  * The watchdog on the local APIC timer must end it after watchdog=MS milliseconds: its vector is in
  * the highest priority class and the loop runs with interrupts on.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 
 #include <stddef.h>
 
@@ -19,7 +19,7 @@ static const char *const checks[] = {"an endless loop", NULL};
 const struct experiment ex0_4 = {
     .id = "0-4",
     .title = "Self-test: loop for ever",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LAPIC,
     .run = run,
     .selftest = true,

@@ -6,7 +6,7 @@
  * in ring 3 raises #GP, which must be reported like any fault of an experiment.
  */
 #include "lab/bodies.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/pmi_wait.h"
 #include "lab/ring3.h"
 #include "kernel/trap.h"
@@ -125,7 +125,7 @@ static const char *const checks[] = {
 const struct experiment ex0_5 = {
     .id = "0-5",
     .title = "Self-test: ring 3 and high addresses, ending in a fault there",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LAPIC,
     .run = run,
     .selftest = true,

@@ -7,7 +7,7 @@
  * compared with them (tests/t_branches.py).
  */
 #include "lab/branches.h"
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "pmu/bts.h"
 #include "pmu/ds.h"
 
@@ -54,7 +54,7 @@ static const char *const checks[] = {
 const struct experiment ex0_6 = {
     .id = "0-6",
     .title = "Two recorders, the same branches",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LBR | NEED_BTS,
     .run = run,
     .selftest = true,

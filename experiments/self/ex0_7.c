@@ -4,7 +4,7 @@
  * The watchdog's interrupt arrives in ring 3, on the stack that the TSS names, and must end the
  * experiment from there.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/ring3.h"
 #include "kernel/user.h"
 
@@ -23,7 +23,7 @@ static const char *const checks[] = {"an endless loop in ring 3", NULL};
 const struct experiment ex0_7 = {
     .id = "0-7",
     .title = "Self-test: loop for ever in ring 3",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LAPIC,
     .run = run,
     .selftest = true,

@@ -5,7 +5,7 @@
  * Every processor takes work, has stacks, a local APIC and a ring 3 of its own. A fault on one of
  * them is reported, ends what ran there and fails the experiment; the processor goes on.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lab/ring3.h"
 #include "kernel/percpu.h"
 #include "lapic/smp.h"
@@ -74,7 +74,7 @@ static const char *const checks[] = {
 const struct experiment ex0_8 = {
     .id = "0-8",
     .title = "Self-test: work and a fault on the other processors",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LAPIC | NEED_SMP,
     .run = run,
     .selftest = true,

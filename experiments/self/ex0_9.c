@@ -4,7 +4,7 @@
  * With interrupts off, so that only an NMI can end it: once by the time limit of the run, once by
  * the watchdog of the boot processor, which waits.
  */
-#include "lab/experiment.h"
+#include "lab/experiment_old.h"
 #include "lapic/smp.h"
 #include "kernel/trap.h"
 
@@ -38,7 +38,7 @@ static const char *const checks[] = {
 const struct experiment ex0_9 = {
     .id = "0-9",
     .title = "Self-test: another processor hangs",
-    .checks = checks,
+    CHECKS_OLD(checks),
     .needs = NEED_LAPIC | NEED_SMP,
     .run = run,
     .selftest = true,
