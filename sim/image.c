@@ -378,10 +378,15 @@ bool loader_plan(struct load_plan *plan, const uint8_t *image, size_t size, FILE
                     MB2_SEARCH, MB1_SEARCH);
         return false;
     }
+    /* The machine starts in 32-bit mode. */
+    if (plan->entry > UINT32_MAX) {
+        fprintf(err, "entry address %" PRIX64 "H: must lie below 4 GiB\n", plan->entry);
+        return false;
+    }
     for (unsigned i = 0; i < plan->n_segments; i++)
         if (plan->entry >= plan->segment[i].physical &&
             plan->entry - plan->segment[i].physical < plan->segment[i].memory_size)
             return true;
-    fprintf(err, "entry address %XH lies outside what the image loads\n", plan->entry);
+    fprintf(err, "entry address %" PRIX64 "H lies outside what the image loads\n", plan->entry);
     return false;
 }

@@ -22,7 +22,7 @@ struct load_segment {
 
 struct load_plan {
     unsigned multiboot; /* version: 1 or 2 */
-    uint32_t entry;     /* physical */
+    uint64_t entry;     /* physical; below 4 GiB when the plan holds */
     unsigned n_segments;
     struct load_segment segment[LOADER_MAX_SEGMENTS];
 };

@@ -63,6 +63,11 @@ struct field {
 #define MAX_HZ     100000000000ULL
 #define MAX_CYCLES 100000
 
+/* SDM vol. 3 "Linear-Address Translation": MAXPHYADDR is at most 52, the paging structures have no
+ * more room. The least is 32: the local APIC's page is at FEE00000H. */
+#define MAXPHYADDR_MIN 32
+#define MAXPHYADDR_MAX 52
+
 static const struct field fields[] = {
     TEXT("name", name),
     TEXT("description", description),
@@ -607,6 +612,13 @@ bool profile_finish(struct profile *p, FILE *err)
         ok = fail(&r, "pmu.lbr_depth", "must be a power of two");
     if (p->pmu.lbr_core2_addresses && p->pmu.lbr_depth > 8)
         ok = fail(&r, "pmu.lbr_depth", "at most 8 at the Core 2 addresses");
+    for (unsigned i = 0; i < p->n_cpuid; i++) {
+        unsigned bits = p->cpuid[i].eax & 0xff;
+        if (p->cpuid[i].leaf == CPUID_LEAF_ADDRESS &&
+            (bits < MAXPHYADDR_MIN || bits > MAXPHYADDR_MAX))
+            ok = fail(&r, "cpuid.0x80000008", "EAX[7:0] (MAXPHYADDR) is %u: must be %d to %d", bits,
+                      MAXPHYADDR_MIN, MAXPHYADDR_MAX);
+    }
     if (p->n_cpuid == PROFILE_MAX_CPUID && !leaf_of(p, 0xa))
         ok = fail(&r, "cpuid", "no room for leaf 0AH");
     if (!ok)

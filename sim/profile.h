@@ -66,6 +66,8 @@ struct profile_cache {
 #define PROFILE_MAX_GENERAL 32
 #define PROFILE_MAX_FIXED   16
 
+#define CPUID_LEAF_ADDRESS 0x80000008 /* EAX[7:0]: MAXPHYADDR */
+
 struct profile {
     char name[32];
     char description[128];

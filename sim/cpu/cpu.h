@@ -228,5 +228,7 @@ _Noreturn void cpu_unsupported(struct cpu *cpu, const char *what);
 bool cpu_rdmsr(struct cpu *cpu, uint32_t msr, uint64_t *value);
 bool cpu_wrmsr(struct cpu *cpu, uint32_t msr, uint64_t value);
 void cpu_cpuid(struct cpu *cpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
+/* MAXPHYADDR, 32 to 52: CPUID.80000008H:EAX[7:0]. */
+unsigned max_physical_bits(const struct cpu *cpu);
 
 #endif

@@ -14,15 +14,14 @@
 #define PAGE_OFFSET (PAGE_SIZE - 1)
 /* PDE of a 4 MiB page: bits 20:13 are bits 39:32 of the address (PSE-36), bit 21 is reserved. SDM
  * vol. 3 "32-Bit Paging". */
-#define PDE4M_HIGH      0x1fe000
-#define PDE4M_HIGH_UP   (32 - 13)
-#define PDE4M_RESERVED  (1 << 21)
-#define CPUID_LEAF_ADDR 0x80000008u
+#define PDE4M_HIGH     0x1fe000
+#define PDE4M_HIGH_UP  (32 - 13)
+#define PDE4M_RESERVED (1 << 21)
 
 unsigned max_physical_bits(const struct cpu *cpu)
 {
     for (unsigned i = 0; i < cpu->profile->n_cpuid; i++)
-        if (cpu->profile->cpuid[i].leaf == CPUID_LEAF_ADDR)
+        if (cpu->profile->cpuid[i].leaf == CPUID_LEAF_ADDRESS)
             return cpu->profile->cpuid[i].eax & 0xff;
     return 36; /* SDM vol. 3 "Paging": processors with PAE but without that leaf */
 }

@@ -77,7 +77,6 @@ bool page_translate(struct cpu *cpu, uint64_t linear, enum access access, enum p
                     struct translation *t, struct fault *f);
 /* Loads the four PDPTEs of PAE paging from cr3; false (a #GP for the caller) on reserved bits. */
 bool paging_load_pdptes(struct cpu *cpu, uint64_t cr3);
-unsigned max_physical_bits(const struct cpu *cpu);
 
 /* Accesses of the system part: any n up to 16, any alignment; the whole range is checked before a
  * byte is written. */

@@ -28,7 +28,6 @@
 #define LVT_REMOTE_IRR   (1 << 14)
 #define LVT_TRIGGER      (1 << 15)
 #define LOWEST_VECTOR    16 /* "Valid Interrupt Vectors" */
-#define MAXPHYADDR_BITS  40
 #define X2APIC_LAST      0x8ff
 #define XAPIC_BROADCAST  0xff
 #define X2APIC_BROADCAST 0xffffffff
@@ -718,11 +717,14 @@ void lapic_mmio_write(struct lapic *l, uint32_t offset, unsigned bytes, uint64_t
 
 /* ---- MSRs ---- */
 
-/* "x2APIC State Transitions": from disabled only to xAPIC, from x2APIC only to disabled. */
+/* "x2APIC State Transitions": from disabled only to xAPIC, from x2APIC only to disabled. "Local
+ * APIC Status and Location": the base is an address of MAXPHYADDR bits; what is above is reserved.
+ */
 static bool write_base(struct lapic *l, uint64_t value)
 {
     const uint64_t mode = APIC_BASE_EN | APIC_BASE_EXTD;
-    uint64_t known = APIC_BASE_BSP | APIC_BASE_EN | (((1ull << MAXPHYADDR_BITS) - 1) & ~0xfffull);
+    uint64_t address = (ARCH_BIT(max_physical_bits(l->cpu)) - 1) & ~0xfffull;
+    uint64_t known = APIC_BASE_BSP | APIC_BASE_EN | address;
     uint64_t from = l->base & mode, to = value & mode;
 
     if (l->has_x2apic)
