@@ -326,7 +326,7 @@ static void say(struct cpu *cpu, uint32_t msr, bool write)
 {
     char name[MSR_NAME];
     uint64_t offset = 0;
-    const char *symbol = sim_symbol(cpu->rip, &offset);
+    const char *symbol = sim_symbol(cpu, cpu->rip, &offset);
 
     msr_name(name, sizeof(name), msr);
     fprintf(stderr, "pmusim: fault: MSR access %" PRIu64 ", %s %XH (%s) near %s+%" PRIx64 ": #GP\n",
@@ -399,7 +399,7 @@ uint64_t fault_deadline(const struct cpu *cpu)
 
 static bool due(const struct cpu *cpu, uint64_t *next, uint64_t every)
 {
-    if (cpu->index != 0 || cpu->now < *next)
+    if (*next == NEVER || cpu->index != 0 || cpu->now < *next)
         return false;
     while (*next <= cpu->now)
         *next += every * cpu->profile->uarch.retire_width;

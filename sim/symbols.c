@@ -2,6 +2,7 @@
 #include "sim/symbols.h"
 
 #include <elf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +10,14 @@
 
 struct symbol {
     uint64_t address;
-    const char *name; /* in strings */
+    const char *name, *file; /* in strings; file: of a local symbol, else NULL */
 };
 
-static struct symbol *symbols;
-static size_t n_symbols;
-static char *strings;
+struct symbols {
+    size_t n;
+    struct symbol *symbol; /* by address */
+    char *strings;
+};
 
 static bool inside(size_t size, uint64_t offset, uint64_t length)
 {
@@ -63,86 +66,143 @@ static bool read_section(struct section *s, const uint8_t *image, size_t size, u
     return true;
 }
 
-static void add(uint32_t name, unsigned type, unsigned section, uint64_t address, uint64_t limit)
+/* A symbol of either class. */
+struct entry {
+    uint32_t name;
+    unsigned type, binding, section;
+    uint64_t address;
+};
+
+static struct entry read_entry(const uint8_t *at, bool elf64)
 {
-    if ((type != STT_FUNC && type != STT_NOTYPE) || section == SHN_UNDEF || section == SHN_ABS ||
-        name >= limit || !strings[name])
-        return;
-    symbols[n_symbols++] = (struct symbol){address, strings + name};
+    if (elf64) {
+        Elf64_Sym e;
+        memcpy(&e, at, sizeof(e));
+        return (struct entry){e.st_name, ELF64_ST_TYPE(e.st_info), ELF64_ST_BIND(e.st_info),
+                              e.st_shndx, e.st_value};
+    }
+    Elf32_Sym e;
+    memcpy(&e, at, sizeof(e));
+    return (struct entry){e.st_name, ELF32_ST_TYPE(e.st_info), ELF32_ST_BIND(e.st_info), e.st_shndx,
+                          e.st_value};
 }
 
-void symbols_load(const uint8_t *image, size_t size)
+struct symbols *symbols_load(const uint8_t *image, size_t size)
 {
     struct section table, text;
+    const char *file = NULL;
     unsigned i = 0;
-    bool elf64;
-    size_t n;
 
     if (size < sizeof(Elf64_Ehdr) || memcmp(image, ELFMAG, SELFMAG) != 0)
-        return;
-    elf64 = image[EI_CLASS] == ELFCLASS64;
+        return NULL;
+    bool elf64 = image[EI_CLASS] == ELFCLASS64;
     do {
         if (i > UINT16_MAX || !read_section(&table, image, size, i++))
-            return;
+            return NULL;
     } while (table.type != SHT_SYMTAB);
     if (!read_section(&text, image, size, table.link) || !inside(size, table.offset, table.size) ||
         !inside(size, text.offset, text.size))
-        return;
-    n = table.size / (elf64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
-    symbols = calloc(n + 1, sizeof(*symbols));
-    strings = malloc(text.size + 1);
-    if (!symbols || !strings) {
-        symbols_free();
-        return;
+        return NULL;
+    size_t entry_size = elf64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+    size_t n = table.size / entry_size;
+    struct symbols *s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->symbol = calloc(n + 1, sizeof(*s->symbol));
+    s->strings = malloc(text.size + 1);
+    if (!s->symbol || !s->strings) {
+        symbols_free(s);
+        return NULL;
     }
-    memcpy(strings, image + text.offset, text.size);
-    strings[text.size] = '\0';
+    memcpy(s->strings, image + text.offset, text.size);
+    s->strings[text.size] = '\0';
     for (size_t k = 0; k < n; k++) {
-        if (elf64) {
-            Elf64_Sym s;
-            memcpy(&s, image + table.offset + k * sizeof(s), sizeof(s));
-            add(s.st_name, ELF64_ST_TYPE(s.st_info), s.st_shndx, s.st_value, text.size);
-        } else {
-            Elf32_Sym s;
-            memcpy(&s, image + table.offset + k * sizeof(s), sizeof(s));
-            add(s.st_name, ELF32_ST_TYPE(s.st_info), s.st_shndx, s.st_value, text.size);
-        }
+        struct entry e = read_entry(image + table.offset + k * entry_size, elf64);
+        if (e.name >= text.size || !s->strings[e.name])
+            continue;
+        /* "Symbol Table": a file's STT_FILE symbol precedes its local ones. */
+        if (e.type == STT_FILE)
+            file = s->strings + e.name;
+        else if ((e.type == STT_FUNC || e.type == STT_NOTYPE) && e.section != SHN_UNDEF &&
+                 e.section != SHN_ABS)
+            s->symbol[s->n++] = (struct symbol){e.address, s->strings + e.name,
+                                                e.binding == STB_LOCAL ? file : NULL};
     }
-    qsort(symbols, n_symbols, sizeof(*symbols), by_address);
+    qsort(s->symbol, s->n, sizeof(*s->symbol), by_address);
+    return s;
 }
 
-void symbols_free(void)
+void symbols_free(struct symbols *s)
 {
-    free(symbols);
-    free(strings);
-    symbols = NULL;
-    strings = NULL;
-    n_symbols = 0;
+    if (!s)
+        return;
+    free(s->symbol);
+    free(s->strings);
+    free(s);
 }
 
-bool symbols_find(const char *name, uint64_t *address)
+/* SYMBOL or FILE:SYMBOL. */
+static bool is_named(const struct symbol *s, const char *word)
 {
-    for (size_t i = 0; i < n_symbols; i++)
-        if (strcmp(symbols[i].name, name) == 0) {
-            *address = symbols[i].address;
+    size_t n = s->file ? strlen(s->file) : 0;
+
+    return strcmp(s->name, word) == 0 || (n && strncmp(word, s->file, n) == 0 && word[n] == ':' &&
+                                          strcmp(s->name, word + n + 1) == 0);
+}
+
+static void list_candidates(const struct symbols *s, const char *word, FILE *err)
+{
+    const char *separator = "";
+
+    fprintf(err, "several symbols have that name; give one of these (or its address): ");
+    for (size_t i = 0; i < s->n; i++) {
+        const struct symbol *c = &s->symbol[i];
+        if (!is_named(c, word))
+            continue;
+        fprintf(err, "%s%s%s%s (0x%" PRIx64 ")", separator, c->file ? c->file : "",
+                c->file ? ":" : "", c->name, c->address);
+        separator = ", ";
+    }
+}
+
+bool symbols_find(const struct symbols *s, const char *word, uint64_t *address, FILE *err)
+{
+    const struct symbol *found = NULL;
+    bool several = false;
+    char *end;
+
+    if (strncmp(word, "0x", 2) == 0) {
+        *address = strtoull(word, &end, 16);
+        if (word[2] && !*end)
             return true;
+    }
+    for (size_t i = 0; s && i < s->n; i++)
+        if (is_named(&s->symbol[i], word)) {
+            several |= found && found->address != s->symbol[i].address;
+            found = &s->symbol[i];
         }
-    return false;
+    if (!found)
+        fprintf(err, "the image has no such symbol");
+    else if (several)
+        list_candidates(s, word, err);
+    else
+        *address = found->address;
+    return found && !several;
 }
 
-const char *symbols_lookup(uint64_t address, uint64_t *offset)
+const char *symbols_lookup(const struct symbols *s, uint64_t address, uint64_t *offset)
 {
-    size_t low = 0, high = n_symbols;
+    size_t low = 0, high = s ? s->n : 0;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (symbols[middle].address <= address)
+        if (s->symbol[middle].address <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == 0 || address - symbols[low - 1].address > FARTHEST)
+    if (low == 0 || address - s->symbol[low - 1].address > FARTHEST)
         return NULL;
-    *offset = address - symbols[low - 1].address;
-    return symbols[low - 1].name;
+    *offset = address - s->symbol[low - 1].address;
+    return s->symbol[low - 1].name;
 }

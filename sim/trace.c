@@ -25,9 +25,9 @@ static struct {
     bool active;
 } control;
 
-const char *sim_symbol(uint64_t address, uint64_t *offset)
+const char *sim_symbol(const struct cpu *cpu, uint64_t address, uint64_t *offset)
 {
-    return symbols_lookup(address, offset);
+    return symbols_lookup(cpu->machine->symbols, address, offset);
 }
 
 void trace_start(unsigned kinds, const uint64_t *from, const uint64_t *to)
@@ -51,7 +51,7 @@ static bool want(unsigned kind)
 static void begin(struct cpu *cpu, uint64_t rip)
 {
     uint64_t offset;
-    const char *symbol = sim_symbol(rip, &offset);
+    const char *symbol = sim_symbol(cpu, rip, &offset);
 
     uart_flush(&devices_of(cpu)->uart);
     if (cpu->machine->n_cpus > 1)
@@ -61,10 +61,10 @@ static void begin(struct cpu *cpu, uint64_t rip)
         fprintf(stderr, "%s+%" PRIx64 "  ", symbol, offset);
 }
 
-static void target(uint64_t address)
+static void target(const struct cpu *cpu, uint64_t address)
 {
     uint64_t offset;
-    const char *symbol = sim_symbol(address, &offset);
+    const char *symbol = sim_symbol(cpu, address, &offset);
 
     fprintf(stderr, "%016" PRIx64, address);
     if (symbol)
@@ -141,7 +141,7 @@ void trace_branch(struct cpu *cpu, enum branch_kind kind, uint64_t from, uint64_
         return;
     begin(cpu, from);
     fprintf(stderr, "%s -> ", names[kind]);
-    target(to);
+    target(cpu, to);
     fputc('\n', stderr);
 }
 

@@ -29,6 +29,6 @@ void trace_branch(struct cpu *cpu, enum branch_kind kind, uint64_t from, uint64_
 void trace_insn(struct cpu *cpu, uint64_t rip, const uint8_t *bytes, unsigned length);
 
 /* Symbol of a guest address, NULL when none. */
-const char *sim_symbol(uint64_t address, uint64_t *offset);
+const char *sim_symbol(const struct cpu *cpu, uint64_t address, uint64_t *offset);
 
 #endif

@@ -307,7 +307,7 @@ static bool pushes_error(const struct cpu *cpu, unsigned vector)
 static void triple_fault(struct cpu *cpu, const struct fault *f, uint64_t rip)
 {
     uint64_t offset = 0;
-    const char *symbol = sim_symbol(rip, &offset);
+    const char *symbol = sim_symbol(cpu, rip, &offset);
     fprintf(stderr,
             "pmusim: cpu %u: triple fault: vector %u (error code %XH, CR2 %lXH) while delivering "
             "#DF; the first exception was at RIP %lXH%s%s\n",

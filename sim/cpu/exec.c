@@ -313,10 +313,13 @@ static bool service(struct cpu *cpu)
     return true;
 }
 
-/* Time passes without instructions, to the next thing that can happen. */
-static void idle(struct cpu *cpu)
+/* Time passes without instructions, to the next thing that can happen. False: it would pass for
+ * ever, because nothing can wake the processor and nobody else has a turn. */
+static bool idle(struct cpu *cpu)
 {
     uint64_t to = cpu->until;
+    if (to == UINT64_MAX && !machine_wakes(cpu))
+        return false;
     uint64_t timer = lapic_deadline(cpu->lapic), counters = pmu_deadline(cpu->pmu);
     if (timer > cpu->now)
         to = min64(to, timer);
@@ -327,6 +330,7 @@ static void idle(struct cpu *cpu)
         cpu_spend(cpu, to - cpu->now);
     cpu->now = to;
     cpu->deadline = 0;
+    return true;
 }
 
 static inline bool wants_care(const struct cpu *cpu)
@@ -429,7 +433,8 @@ void cpu_run(struct cpu *cpu, uint64_t until)
             if (!service(cpu))
                 return;
             if (cpu->state != CPU_RUNNING) {
-                idle(cpu);
+                if (!idle(cpu))
+                    return;
                 continue;
             }
         }

@@ -35,12 +35,15 @@ struct machine {
     uint64_t max_insns; /* 0: no limit */
     uint64_t max_slots; /* 0: no limit of simulated time */
     void *devices;
+    struct symbols *symbols; /* of the guest; NULL: none */
 };
 
 struct machine *machine_new(const struct profile *p, unsigned n_cpus, uint64_t ram_size);
 void machine_free(struct machine *m);
 /* Runs all processors round-robin by simulated time until machine->stop is set. */
 void machine_run(struct machine *m);
+/* Can anything but another processor ever wake this one? */
+bool machine_wakes(struct cpu *cpu);
 /* Sets machine->stop and makes every processor leave cpu_run. */
 void machine_stop(struct machine *m, enum stop_reason reason);
 

@@ -19,6 +19,7 @@
 #include "sim/dev/internal.h"
 #include "sim/fault.h"
 #include "sim/pmu/pmu.h"
+#include "sim/symbols.h"
 
 #define QUANTUM_SLOTS 4096
 #define VGA_START     0xa0000
@@ -89,6 +90,7 @@ void machine_free(struct machine *m)
         if (m->cpus[i])
             cpu_free(m->cpus[i]);
     munmap(m->ram, m->ram_size);
+    symbols_free(m->symbols);
     free(m->devices);
     free(m);
 }
@@ -131,6 +133,11 @@ static uint64_t wake_time(struct cpu *cpu)
     if (fault_deadline(cpu) < t)
         t = fault_deadline(cpu);
     return t;
+}
+
+bool machine_wakes(struct cpu *cpu)
+{
+    return wake_time(cpu) != UINT64_MAX;
 }
 
 static void idle_until(struct cpu *cpu, uint64_t now)

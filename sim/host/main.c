@@ -93,20 +93,34 @@ static bool load_profile(struct profile *p, const struct options *o)
     return profile_finish(p, stderr);
 }
 
-static bool find_symbol(const char *option, const char *name, uint64_t *address)
+/* word: NULL when the option was not given. */
+static bool find_symbol(const struct machine *m, const char *option, const char *word,
+                        uint64_t *address)
 {
-    if (!name || symbols_find(name, address))
+    char *why = NULL;
+    size_t length;
+    FILE *err = word ? open_memstream(&why, &length) : NULL;
+
+    if (!word)
         return true;
-    fprintf(stderr, "pmusim: %s '%s': the image has no such symbol\n", option, name);
-    return false;
+    if (!err) {
+        fprintf(stderr, "pmusim: %s\n", strerror(errno));
+        return false;
+    }
+    bool ok = symbols_find(m->symbols, word, address, err);
+    fclose(err);
+    if (!ok)
+        fprintf(stderr, "pmusim: %s '%s': %s\n", option, word, why);
+    free(why);
+    return ok;
 }
 
-static bool start_trace(const struct options *o)
+static bool start_trace(const struct machine *m, const struct options *o)
 {
     uint64_t from, to;
 
-    if (!find_symbol("--trace-from", o->trace_from, &from) ||
-        !find_symbol("--trace-to", o->trace_to, &to))
+    if (!find_symbol(m, "--trace-from", o->trace_from, &from) ||
+        !find_symbol(m, "--trace-to", o->trace_to, &to))
         return false;
     trace_start(o->trace, o->trace_from ? &from : NULL, o->trace_to ? &to : NULL);
     return true;
@@ -123,7 +137,7 @@ static void report_cpus(struct machine *m)
     for (unsigned i = 0; i < m->n_cpus; i++) {
         struct cpu *cpu = m->cpus[i];
         uint64_t offset;
-        const char *symbol = sim_symbol(cpu->rip, &offset);
+        const char *symbol = sim_symbol(cpu, cpu->rip, &offset);
 
         fprintf(stderr, "pmusim: cpu%u %s at RIP %016" PRIX64 "H", i, states[cpu->state], cpu->rip);
         if (symbol)
@@ -194,8 +208,8 @@ static int run(struct machine *m, const struct options *o)
 
     d->uart.use_stdin = o->use_stdin;
     m->max_insns = o->max_insns;
-    if (o->max_seconds)
-        m->max_slots = hz_to_slots(m->profile, o->max_seconds, 1);
+    if (o->max_ns)
+        m->max_slots = hz_to_slots(m->profile, o->max_ns, 1000000000);
     fault_firmware(m);
     machine_run(m);
     if (!uart_flush(&d->uart))
@@ -236,8 +250,8 @@ int main(int argc, char **argv)
     }
     if (!load(m, &o, image, size))
         goto out;
-    symbols_load(image, size);
-    if (!start_trace(&o))
+    m->symbols = symbols_load(image, size);
+    if (!start_trace(m, &o))
         goto out;
     /* Many lines of trace; in order with the guest's because both are flushed line by line. */
     if (o.trace)
@@ -245,7 +259,6 @@ int main(int argc, char **argv)
     status = run(m, &o);
 out:
     machine_free(m);
-    symbols_free();
     free(image);
     return status;
 }

@@ -15,6 +15,7 @@
 #define MEMORY_MIN     2
 #define MEMORY_MAX     3071 /* device pages lie above 3 GiB */
 #define SECONDS_MAX    1000000
+#define NS_PER_SECOND  UINT64_C(1000000000)
 
 enum {
     OPT_PROFILE = 256, /* beyond any character: there are no short options but -h */
@@ -78,7 +79,7 @@ static const char help[] =
     "  --cmdline TEXT        the kernel's command line\n"
     "  --stdin               give the serial console the standard input\n"
     "  --max-insns N         stop after N instructions (exit status 124)\n"
-    "  --max-seconds N       stop after N seconds of simulated time (exit status 124)\n"
+    "  --max-seconds N       stop after N seconds of simulated time, such as 0.2 (status 124)\n"
     "  --fault WORD          make the machine misbehave; may be repeated; 'help' lists the words\n"
     "  --trace KIND[,KIND]   trace msr, pmi, irq, exc, branch or insn on the standard error\n"
     "  --trace-from SYMBOL   trace from the first execution of SYMBOL on\n"
@@ -108,6 +109,28 @@ static bool number(uint64_t *value, const char *option, const char *text, uint64
         return false;
     }
     return true;
+}
+
+/* A decimal number of seconds, such as 2 or 0.25, as nanoseconds; or a message. */
+static bool seconds(uint64_t *ns, const char *option, const char *text, FILE *err)
+{
+    char *end = NULL;
+    uint64_t unit = NS_PER_SECOND;
+
+    errno = 0;
+    *ns = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    bool ok = end && errno == 0 && *ns <= SECONDS_MAX;
+    *ns *= NS_PER_SECOND;
+    if (ok && *end == '.') {
+        while (*++end >= '0' && *end <= '9' && unit > 1)
+            *ns += (*end - '0') * (unit /= 10);
+        ok = unit < NS_PER_SECOND;
+    }
+    if (ok && !*end && *ns > 0 && *ns <= SECONDS_MAX * NS_PER_SECOND)
+        return true;
+    fprintf(err, "pmusim: %s '%s': must be a number from 0.000000001 to %d, such as 2 or 0.25\n",
+            option, text, SECONDS_MAX);
+    return false;
 }
 
 static bool trace_list(unsigned *kinds, const char *text, FILE *err)
@@ -203,7 +226,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv, FILE
             ok = number(&o->max_insns, "--max-insns", optarg, 1, INT64_MAX, err);
             break;
         case OPT_MAX_SECONDS:
-            ok = number(&o->max_seconds, "--max-seconds", optarg, 1, SECONDS_MAX, err);
+            ok = seconds(&o->max_ns, "--max-seconds", optarg, err);
             break;
         case OPT_FAULT:
             if (strcmp(optarg, "help") == 0) {

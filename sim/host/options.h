@@ -14,9 +14,9 @@ struct options {
     const char *set[OPTIONS_MAX_SET];  /* "key=value" */
     unsigned n_set;
     unsigned cpus;
-    uint64_t memory;                 /* bytes */
-    unsigned trace;                  /* TRACE_* */
-    uint64_t max_insns, max_seconds; /* 0: no limit */
+    uint64_t memory;            /* bytes */
+    unsigned trace;             /* TRACE_* */
+    uint64_t max_insns, max_ns; /* 0: no limit; max_ns of simulated time */
     bool stats, use_stdin;
 };
 

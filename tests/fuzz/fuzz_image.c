@@ -30,13 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     PROMISED(exact);
     memcpy(exact, data, size);
     if (loader_load(m, exact, size, "fuzz", nowhere())) {
-        symbols_load(exact, size);
-        symbols_lookup(m->cpus[0]->rip, &offset);
-        symbols_find("kmain", &offset);
+        m->symbols = symbols_load(exact, size);
+        symbols_lookup(m->symbols, m->cpus[0]->rip, &offset);
+        symbols_find(m->symbols, "kmain", &offset, nowhere());
         m->max_insns = INSNS;
         m->max_slots = SLOTS;
         machine_run(m);
-        symbols_free();
     }
     free(exact);
     machine_free(m);
