@@ -62,6 +62,7 @@ unit_decode := x86/decode.c x86/events.c kernel/console/printf.c
 unit_lbr := pmu/lbr_format.c kernel/console/printf.c
 unit_ds := pmu/ds_layout.c kernel/console/printf.c
 unit_pebs := pmu/pebs_format.c
+unit_kind := pmu/kind.c
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests/unit/unit_*.c)))
 
 .DELETE_ON_ERROR:

@@ -6,10 +6,9 @@
 #include "lapic/lapic.h"
 #include "pmu/ds.h"
 #include "pmu/info.h"
+#include "pmu/kind.h"
 #include "pmu/lbr.h"
 #include "pmu/pmi.h"
-
-#define OLD_ADDRESS_BITS 32 /* a write to IA32_PMCx takes bits 31:0 and sign-extends bit 31 */
 
 /* Of each processor its own. */
 static struct {
@@ -17,8 +16,8 @@ static struct {
     uint32_t msr;
     uint64_t on, off;
     volatile bool open;
-    /* IA32_PERFEVTSEL0 for version 1, where its EN bit is the window. */
-    uint64_t select0;
+    /* The first select register, where its enable bit is the window. */
+    uint64_t first_select;
 } windows[MAX_CPUS];
 #define window (windows[this_cpu()->index])
 
@@ -41,13 +40,14 @@ uint64_t pmu_counter_max(unsigned counter)
 
 uint32_t pmu_counter_msr(unsigned counter)
 {
-    return is_fixed(counter) ? MSR_IA32_FIXED_CTR0 + (counter - GLOBAL_FIXED_SHIFT)
-                             : MSR_IA32_PMC0 + counter;
+    const struct pmu_kind *kind = pmu_info()->kind;
+    return is_fixed(counter) ? pmu_bank_msr(&kind->fixed, counter - GLOBAL_FIXED_SHIFT)
+                             : pmu_bank_msr(&kind->counters, counter);
 }
 
 uint32_t pmu_select_msr(unsigned general)
 {
-    return MSR_IA32_PERFEVTSEL0 + general;
+    return pmu_bank_msr(&pmu_info()->kind->selects, general);
 }
 
 uint32_t pmu_rdpmc_selector(unsigned counter)
@@ -57,18 +57,15 @@ uint32_t pmu_rdpmc_selector(unsigned counter)
 
 void pmu_select(unsigned general, uint64_t select)
 {
-    if (!pmu_info()->global_ctrl) {
-        if (general == 0)
-            window.select0 = select | PERFEVTSEL_EN;
-        wrmsr(pmu_select_msr(general), select & ~PERFEVTSEL_EN);
-        return;
-    }
-    wrmsr(pmu_select_msr(general), select | PERFEVTSEL_EN);
+    bool by_window = pmu_info()->kind->enable_bit != 0;
+    if (by_window && general == 0)
+        window.first_select = select;
+    wrmsr(pmu_select_msr(general), by_window ? select & ~PERFEVTSEL_EN : select | PERFEVTSEL_EN);
 }
 
 void pmu_select_fixed(uint64_t value)
 {
-    wrmsr(MSR_IA32_FIXED_CTR_CTRL, value);
+    wrmsr(pmu_info()->kind->fixed_ctrl, value);
 }
 
 uint64_t pmu_read(unsigned counter)
@@ -84,17 +81,19 @@ uint64_t pmu_rdpmc(unsigned counter)
 /* SDM vol. 3 "Full-Width Writes to Performance Counter Registers". */
 bool pmu_write(unsigned counter, uint64_t value)
 {
+    const struct pmu_kind *kind = pmu_info()->kind;
     uint64_t max = pmu_counter_max(counter);
     if (value > max)
         return false;
     if (is_fixed(counter))
         return wrmsr_safe(pmu_counter_msr(counter), value);
     if (pmu_info()->full_width_write)
-        return wrmsr_safe(MSR_IA32_A_PMC0 + counter, value);
-    uint64_t extended = (uint64_t)(int64_t)(int32_t)value & max;
+        return wrmsr_safe(pmu_bank_msr(&kind->full_width, counter), value);
+    unsigned unwritten = 64 - kind->written_bits;
+    uint64_t extended = (uint64_t)((int64_t)(value << unwritten) >> unwritten) & max;
     if (extended != value)
         return false;
-    return wrmsr_safe(pmu_counter_msr(counter), value & (ARCH_BIT(OLD_ADDRESS_BITS) - 1));
+    return wrmsr_safe(pmu_counter_msr(counter), value << unwritten >> unwritten);
 }
 
 bool pmu_write_overflow_in(unsigned counter, uint64_t n)
@@ -102,18 +101,12 @@ bool pmu_write_overflow_in(unsigned counter, uint64_t n)
     return pmu_write(counter, (pmu_counter_max(counter) - n) + 1);
 }
 
-/* The one MSR whose write starts counters: GLOBAL_CTRL, or in version 1 IA32_PERFEVTSEL0. */
-static uint32_t window_msr(void)
-{
-    return pmu_info()->global_ctrl ? MSR_IA32_PERF_GLOBAL_CTRL : MSR_IA32_PERFEVTSEL0;
-}
-
 static void window_prepare(uint64_t mask)
 {
-    bool global_ctrl = pmu_info()->global_ctrl;
-    window.msr = window_msr();
-    window.on = global_ctrl ? mask : window.select0;
-    window.off = global_ctrl ? 0 : window.select0 & ~PERFEVTSEL_EN;
+    const struct pmu_kind *kind = pmu_info()->kind;
+    window.msr = kind->enable;
+    window.on = pmu_kind_on(kind, mask, window.first_select);
+    window.off = pmu_kind_off(kind, window.first_select);
 }
 
 void pmu_count(uint64_t mask, window_body body, uint64_t arg)
@@ -143,44 +136,40 @@ void pmu_close(void)
     window.open = false;
 }
 
-/* FREEZE_PERFMON_ON_PMI of versions 2 and 3 has already cleared IA32_PERF_GLOBAL_CTRL: then what
- * the window had opened is what goes on afterwards (SDM vol. 3 "Freezing LBR and Performance
- * Counters on PMI": software has to set the enables again). */
-static bool frozen_by_clearing(void)
+/* A freeze that clears the enables has already done so: then what the window had opened is what
+ * goes on afterwards (SDM vol. 3 "Freezing LBR and Performance Counters on PMI": software has to
+ * set the enables again). */
+static bool frozen_by_clearing(const struct pmu_kind *kind)
 {
-    const struct pmu_info *info = pmu_info();
-    return info->freeze && !info->freeze_in_status && window.open &&
-           (rdmsr(MSR_IA32_DEBUGCTL) & DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+    return kind->freeze != 0 && kind->frozen == 0 && window.open &&
+           (rdmsr(MSR_IA32_DEBUGCTL) & kind->freeze);
 }
 
-uint64_t pmu_stop(void)
+uint64_t pmu_enabled(void)
 {
-    uint32_t msr = window_msr();
-    uint64_t was = rdmsr(msr);
-    if (was == 0 && frozen_by_clearing())
-        was = window.on;
-    wrmsr(msr, pmu_info()->global_ctrl ? 0 : was & ~PERFEVTSEL_EN);
-    return was;
+    return rdmsr(pmu_info()->kind->enable);
 }
 
-void pmu_restart(uint64_t was)
+uint64_t pmu_stop(uint64_t enabled)
 {
-    wrmsr(window_msr(), was);
+    const struct pmu_kind *kind = pmu_info()->kind;
+    if (enabled == 0 && frozen_by_clearing(kind))
+        enabled = window.on;
+    wrmsr(kind->enable, pmu_kind_off(kind, enabled));
+    return enabled;
 }
 
-/* Every bit of the status that the version has: SDM vol. 4 "IA32_PERF_GLOBAL_STATUS". */
+void pmu_restart(uint64_t enabled)
+{
+    wrmsr(pmu_info()->kind->enable, enabled);
+}
+
+/* SDM vol. 4 "IA32_PERF_GLOBAL_STATUS". */
 uint64_t pmu_status_all(void)
 {
     const struct pmu_info *info = pmu_info();
-    if (!info->global_ctrl)
-        return ARCH_BIT(info->n_general) - 1;
-    uint64_t bits = pmu_all_counters() | GLOBAL_STATUS_OVF_BUF | GLOBAL_STATUS_COND_CHGD;
-    if (info->version >= 3)
-        bits |= GLOBAL_STATUS_OVF_UNCORE;
-    if (info->version >= 4)
-        bits |= GLOBAL_STATUS_TRACE_TOPA_PMI | GLOBAL_STATUS_LBR_FRZ | GLOBAL_STATUS_CTR_FRZ |
-                GLOBAL_STATUS_ASCI;
-    if (info->perf_capabilities.value & PERF_CAP_PERF_METRICS)
+    uint64_t bits = pmu_all_counters() | info->kind->status_other;
+    if (info->kind->status != 0 && (info->perf_capabilities.value & PERF_CAP_PERF_METRICS))
         bits |= GLOBAL_STATUS_PERF_METRICS_OVF;
     return bits;
 }
@@ -192,7 +181,7 @@ uint64_t pmu_causes(uint64_t status)
     return status & (pmu_all_counters() | GLOBAL_STATUS_OVF_BUF);
 }
 
-/* Version 1 has no status register. A counter that interrupts is started in its upper half, so one
+/* Where there is no status register. A counter that interrupts is started in its upper half, so one
  * that stands in the lower half has run past its maximum. */
 static uint64_t status_from_counters(void)
 {
@@ -206,27 +195,26 @@ static uint64_t status_from_counters(void)
 
 uint64_t pmu_status(void)
 {
-    if (!pmu_info()->global_ctrl)
-        return status_from_counters();
-    return rdmsr(MSR_IA32_PERF_GLOBAL_STATUS);
+    uint32_t status = pmu_info()->kind->status;
+    return status != 0 ? rdmsr(status) : status_from_counters();
 }
 
 void pmu_status_reset(uint64_t bits)
 {
-    if (pmu_info()->global_ctrl)
-        wrmsr(MSR_IA32_PERF_GLOBAL_OVF_CTRL, bits & pmu_status_all());
+    uint32_t clear = pmu_info()->kind->status_clear;
+    if (clear != 0)
+        wrmsr(clear, bits & pmu_status_all());
 }
 
 static void counters_reset(const struct pmu_info *info)
 {
-    if (info->global_ctrl)
-        wrmsr_safe(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+    wrmsr_safe(info->kind->enable, 0);
     for (unsigned n = 0; n < info->n_general; n++) {
         wrmsr_safe(pmu_select_msr(n), 0);
         wrmsr_safe(pmu_counter_msr(n), 0);
     }
     if (info->fixed_mask != 0)
-        wrmsr_safe(MSR_IA32_FIXED_CTR_CTRL, 0);
+        wrmsr_safe(info->kind->fixed_ctrl, 0);
     for (unsigned i = 0; i < PMU_MAX_FIXED; i++)
         if (pmu_has_fixed(i))
             wrmsr_safe(pmu_counter_msr(PMU_FIXED(i)), 0);
@@ -235,7 +223,7 @@ static void counters_reset(const struct pmu_info *info)
 void pmu_reset(void)
 {
     const struct pmu_info *info = pmu_info();
-    window.select0 = 0;
+    window.first_select = 0;
     window.open = false;
     pmi_reset();
     if (!info->present)
@@ -249,8 +237,8 @@ void pmu_reset(void)
     /* Only the bits that are set: those the processor has, whatever its model adds to its version.
      * After the counters are off, so that none comes back. */
     uint64_t status;
-    if (info->global_ctrl && rdmsr_safe(MSR_IA32_PERF_GLOBAL_STATUS, &status))
-        wrmsr_safe(MSR_IA32_PERF_GLOBAL_OVF_CTRL, status & pmu_status_all());
+    if (info->kind->status != 0 && rdmsr_safe(info->kind->status, &status))
+        wrmsr_safe(info->kind->status_clear, status & pmu_status_all());
     lapic_drain();
     lapic_pmi_setup();
 }

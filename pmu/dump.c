@@ -3,6 +3,7 @@
 #include "kernel/print.h"
 #include "lapic/lapic.h"
 #include "x86/decode.h"
+#include "pmu/kind.h"
 #include "pmu/pmu.h"
 
 #include <stddef.h>
@@ -10,13 +11,20 @@
 #define NAME_SIZE   40
 #define FIELDS_SIZE 256
 
+static struct pmu_msr_value read_msr(uint32_t msr)
+{
+    struct pmu_msr_value read = {0};
+    read.answered = rdmsr_safe(msr, &read.value);
+    return read;
+}
+
 /* One line of the dump; comment NULL: the fields of the value. A register that faults says so. */
-static void dump_msr(uint32_t msr, const char *comment)
+static void dump_value(uint32_t msr, struct pmu_msr_value read, const char *comment)
 {
     char name[NAME_SIZE], fields[FIELDS_SIZE];
-    uint64_t value;
+    uint64_t value = read.value;
     decode_msr_name(name, sizeof(name), msr, pmu_info()->version);
-    if (!rdmsr_safe(msr, &value)) {
+    if (!read.answered) {
         kprintf("#   %-30s 0x%-4x   #GP\n", name, (unsigned)msr);
         return;
     }
@@ -27,14 +35,17 @@ static void dump_msr(uint32_t msr, const char *comment)
             *comment != '\0' ? "  " : "", comment);
 }
 
+static void dump_msr(uint32_t msr, const char *comment)
+{
+    dump_value(msr, read_msr(msr), comment);
+}
+
 /* What a general counter counts stands in its select register. */
 static void dump_general(unsigned n)
 {
-    uint64_t select = 0;
-    const char *event = NULL;
-    if (rdmsr_safe(pmu_select_msr(n), &select) && select != 0)
-        event = pmu_event_name(select);
-    dump_msr(pmu_select_msr(n), NULL);
+    struct pmu_msr_value select = read_msr(pmu_select_msr(n));
+    const char *event = select.value != 0 ? pmu_event_name(select.value) : NULL;
+    dump_value(pmu_select_msr(n), select, NULL);
     dump_msr(pmu_counter_msr(n), event != NULL ? event : "");
 }
 
@@ -67,16 +78,17 @@ static void dump_all(const char *title)
     for (unsigned i = 0; i < PMU_MAX_FIXED; i++)
         if (pmu_has_fixed(i))
             dump_fixed(i);
-    /* The rest, with the condition under which each exists. IA32_PERF_GLOBAL_OVF_CTRL is only
-     * written. */
+    /* The rest, with the condition under which each exists; 0: the kind has none. The register that
+     * clears the status is only written. */
+    const struct pmu_kind *kind = info->kind;
     const struct {
         uint32_t msr;
         bool exists;
     } registers[] = {
-        {MSR_IA32_FIXED_CTR_CTRL, info->fixed_mask != 0},
-        {MSR_IA32_PERF_GLOBAL_CTRL, info->global_ctrl},
-        {MSR_IA32_PERF_GLOBAL_STATUS, info->global_ctrl},
-        {MSR_IA32_PERF_GLOBAL_INUSE, info->version >= 4},
+        {kind->fixed_ctrl, info->fixed_mask != 0},
+        {kind->enable, info->global_ctrl},
+        {kind->status, true},
+        {kind->in_use, true},
         {MSR_IA32_PEBS_ENABLE, info->pebs},
         {MSR_IA32_DS_AREA, info->ds},
         {MSR_IA32_DEBUGCTL, true},
@@ -84,7 +96,7 @@ static void dump_all(const char *title)
         {MSR_IA32_MISC_ENABLE, info->misc_enable.answered},
     };
     for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
-        if (registers[i].exists)
+        if (registers[i].msr != 0 && registers[i].exists)
             dump_msr(registers[i].msr, NULL);
     if (lapic_has_pmi() && lapic_is_x2apic())
         dump_msr(MSR_X2APIC_BASE + APIC_LVT_PERFMON / 16, NULL);

@@ -10,12 +10,12 @@
 #include "kernel/msr.h"
 #include "kernel/percpu.h"
 #include "kernel/print.h"
+#include "pmu/kind.h"
 
-#define LEAF_PMU       0x0a
-#define VERSION_KNOWN  5  /* what this driver knows */
-#define WIDTH_MIN      32 /* a write by the old address takes 32 bits */
-#define WIDTH_MAX      64
-#define FIXED_V2_USUAL 3 /* fixed counters of every processor with version 2 */
+#define LEAF_PMU    0x0a
+#define WIDTH_MIN   32 /* a write by the old address takes 32 bits */
+#define WIDTH_MAX   64
+#define FIXED_USUAL 3 /* fixed counters of every processor with version 2 */
 
 static struct pmu_info infos[MAX_CPUS];
 #define info (infos[this_cpu()->index])
@@ -81,8 +81,9 @@ static bool find_version(void)
         why(info.no_pmu, "no architectural PMU: CPUID.0AH:EAX[7:0] = 0");
         return false;
     }
-    if (info.version > VERSION_KNOWN)
-        info_note("perfmon version %u is used as version %u", info.version, VERSION_KNOWN);
+    if (info.version > PMU_VERSION_KNOWN)
+        info_note("perfmon version %u is used as version %u", info.version, PMU_VERSION_KNOWN);
+    info.kind = pmu_kind_of_version(info.version);
     return true;
 }
 
@@ -117,28 +118,30 @@ static void find_events(void)
 static uint32_t fixed_by_probe(void)
 {
     uint64_t value;
-    if (info.version != 2 || (cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR))
+    if (!info.kind->fixed_may_be_3 || (cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR))
         return 0;
-    for (uint32_t i = 0; i < FIXED_V2_USUAL; i++)
-        if (!rdmsr_safe(MSR_IA32_FIXED_CTR0 + i, &value))
+    for (unsigned i = 0; i < FIXED_USUAL; i++)
+        if (!rdmsr_safe(pmu_bank_msr(&info.kind->fixed, i), &value))
             return 0;
-    if (!rdmsr_safe(MSR_IA32_FIXED_CTR_CTRL, &value))
+    if (!rdmsr_safe(info.kind->fixed_ctrl, &value))
         return 0;
-    info_note("CPUID.0AH:EDX[4:0] = 0, but %u fixed counters answer: used", FIXED_V2_USUAL);
-    return (1u << FIXED_V2_USUAL) - 1;
+    info_note("CPUID.0AH:EDX[4:0] = 0, but %u fixed counters answer: used", FIXED_USUAL);
+    return (1u << FIXED_USUAL) - 1;
 }
 
-/* EDX is defined only above version 1; counter i exists if ECX[i] (version 5) or EDX[4:0] > i. */
+/* EDX is defined only where there can be fixed counters; counter i exists if ECX[i] (where that is
+ * defined) or EDX[4:0] > i. */
 static void find_fixed(void)
 {
-    if (info.version < 2) {
+    if (info.kind->fixed.base == 0) {
         why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] = 1");
         return;
     }
+    info.anythread_deprecated = info.leaf_edx >> 15 & 1;
     unsigned contiguous = info.leaf_edx & 0x1f;
     unsigned width = info.leaf_edx >> 5 & 0xff;
     uint32_t mask = (uint32_t)(ARCH_BIT(contiguous) - 1);
-    if (info.version >= 5)
+    if (info.kind->fixed_bitmap)
         mask |= info.leaf_ecx;
     if (mask >> PMU_MAX_FIXED)
         info_note("CPUID.0AH names fixed counters past %u: not used", PMU_MAX_FIXED - 1);
@@ -149,7 +152,7 @@ static void find_fixed(void)
     }
     if (mask == 0) {
         why(info.no_fixed, "no fixed counters: CPUID.0AH:EDX[4:0] = 0%s",
-            info.version >= 5 ? ", ECX = 0" : "");
+            info.kind->fixed_bitmap ? ", ECX = 0" : "");
         return;
     }
     info.no_fixed[0] = '\0';
@@ -161,7 +164,7 @@ static void find_fixed(void)
 
 static void find_debug_store(void)
 {
-    if (!info.ds) {
+    if (!info.kind->debug_store || !info.ds) {
         why(info.no_pebs, "no PEBS: CPUID.1:EDX[21] = 0");
         why(info.no_bts, "no BTS: CPUID.1:EDX[21] = 0");
         return;
@@ -207,21 +210,33 @@ static void find_debug_store_bits(void)
         info_note("IA32_MISC_ENABLE[7] = 0 (PMU not available), against CPUID.0AH");
 }
 
+static void find_global(void)
+{
+    info.global_ctrl = info.kind->enable_bit == 0;
+    if (info.global_ctrl)
+        info.no_global_ctrl[0] = '\0';
+    info.freeze = info.kind->freeze != 0;
+    if (info.freeze)
+        info.no_freeze[0] = '\0';
+    info.freeze_in_status = info.kind->frozen != 0;
+}
+
 /* Some firmware counts for itself, and may do so again from SMM whatever is written here: what goes
  * wrong then looks like a wrong processor. At reset every select register is 0. */
 static void note_counters_in_use(void)
 {
     uint64_t select;
     for (unsigned n = 0; n < info.n_general; n++)
-        if (rdmsr_safe(MSR_IA32_PERFEVTSEL0 + n, &select) && (select & PERFEVTSEL_EN))
+        if (rdmsr_safe(pmu_bank_msr(&info.kind->selects, n), &select) && (select & PERFEVTSEL_EN))
             info_note("the firmware left IA32_PERFEVTSEL%u = 0x%llx on: it may use the counters", n,
                       (unsigned long long)select);
 }
 
 void pmu_info_read(void)
 {
-    info = (struct pmu_info){0};
+    info = (struct pmu_info){.kind = pmu_kind_of_version(0)};
     why(info.no_global_ctrl, "no IA32_PERF_GLOBAL_CTRL: CPUID.0AH:EAX[7:0] < 2");
+    why(info.no_freeze, "no FREEZE_PERFMON_ON_PMI: CPUID.0AH:EAX[7:0] < 2");
     why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] < 2");
     why(info.no_pebs, "no PEBS: CPUID.0AH:EAX[7:0] = 0");
     why(info.no_bts, "no BTS: CPUID.0AH:EAX[7:0] = 0");
@@ -233,12 +248,7 @@ void pmu_info_read(void)
     find_events();
     find_fixed();
     find_debug_store();
-    info.anythread_deprecated = info.version >= 2 && (info.leaf_edx >> 15 & 1);
-    if (info.version >= 2) {
-        info.global_ctrl = info.freeze = true;
-        info.no_global_ctrl[0] = '\0';
-    }
-    info.freeze_in_status = info.version >= 4;
+    find_global();
     note_counters_in_use();
 }
 
@@ -252,11 +262,31 @@ const char *pmu_no_fixed(unsigned i)
     static char text[PMU_REASON];
     if (info.fixed_mask == 0)
         return info.no_pmu[0] ? info.no_pmu : info.no_fixed;
-    if (info.version >= 5)
+    if (info.kind->fixed_bitmap)
         why(text, "no fixed counter %u: CPUID.0AH:ECX[%u] = 0 and EDX[4:0] = %u", i, i,
             (unsigned)(info.leaf_edx & 0x1f));
     else
         why(text, "no fixed counter %u: CPUID.0AH:EDX[4:0] = %u", i,
             (unsigned)(info.leaf_edx & 0x1f));
+    return text;
+}
+
+const char *pmu_no_general(unsigned wanted)
+{
+    static char text[PMU_REASON];
+    why(text, "fewer than %u general counters: CPUID.0AH:EAX[15:8] = %u", wanted, info.n_general);
+    return info.n_general < wanted ? text : NULL;
+}
+
+const char *pmu_no_event(unsigned event)
+{
+    static char text[PMU_REASON];
+    unsigned length = info.leaf_eax >> 24;
+    if (info.events >> event & 1)
+        return NULL;
+    if (length <= event)
+        why(text, "no %s event: CPUID.0AH:EAX[31:24] = %u", pmu_events[event].name, length);
+    else
+        why(text, "no %s event: CPUID.0AH:EBX[%u] = 1", pmu_events[event].name, event);
     return text;
 }

@@ -21,6 +21,7 @@
 #include "kernel/trap.h"
 #include "lapic/lapic.h"
 #include "pmu/ds.h"
+#include "pmu/kind.h"
 #include "pmu/pmu.h"
 
 /* Of each processor its own. */
@@ -86,11 +87,11 @@ static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
     struct pmi pmi = {.frame = frame, .lvt = lvt};
     uint64_t debugctl = bts_stop(&pmi);
     bool stop = dispatch.handler == NULL || dispatch.counters == PMI_STOP;
-    uint64_t was = 0;
+    uint64_t enabled = pmu_enabled();
     if (pmu_info()->global_ctrl)
-        pmi.global_ctrl = rdmsr(MSR_IA32_PERF_GLOBAL_CTRL);
+        pmi.global_ctrl = enabled;
     if (stop)
-        was = pmu_stop();
+        enabled = pmu_stop(enabled);
     uint64_t pebs_enable = pebs_stop(&pmi);
     pmi.status = pmu_status();
     bool cause = pmu_causes(pmi.status) != 0 || pmi.bts_full || pmi.pebs_full;
@@ -110,13 +111,14 @@ static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
         }
     }
     pmu_status_reset(pmi.status);
-    lapic_pmi_unmask();
+    if (pmu_info()->kind->lvt_masked)
+        lapic_pmi_unmask();
     if (dispatch.handler == NULL)
         return;
     if (pebs_enable != 0)
         wrmsr(MSR_IA32_PEBS_ENABLE, pebs_enable);
     if (stop)
-        pmu_restart(was);
+        pmu_restart(enabled);
     if (debugctl != 0)
         wrmsr(MSR_IA32_DEBUGCTL, debugctl);
 }

@@ -9,9 +9,11 @@ void pmi_init(void);
 /* No handler, nothing counted. */
 void pmi_reset(void);
 
-/* Stops all counters by the window's MSR and returns what it held; pmu_restart() writes that back,
- * so that counters that had been stopped before a late PMI stay stopped (pmu/counters.c). */
-uint64_t pmu_stop(void);
-void pmu_restart(uint64_t was);
+/* What the register that enables the counters holds. pmu_stop() takes it, stops all of them and
+ * returns what pmu_restart() is to write back, so that counters that had been stopped before a late
+ * PMI stay stopped (pmu/counters.c). */
+uint64_t pmu_enabled(void);
+uint64_t pmu_stop(uint64_t enabled);
+void pmu_restart(uint64_t enabled);
 
 #endif

@@ -30,30 +30,32 @@ struct pmu_msr_value {
     uint64_t value;
 };
 
+struct pmu_kind;
+
 /* What CPUID and the capability MSRs say, contradictions removed. Fields are 0 for what is absent.
  */
 struct pmu_info {
-    bool present;           /* version >= 1 and at least one general counter */
-    unsigned version;       /* CPUID.0AH:EAX[7:0] */
-    unsigned n_general;     /* 0 to PMU_MAX_GENERAL */
+    const struct pmu_kind *kind; /* the driver's own: pmu/kind.h */
+    bool present;                /* version >= 1 and at least one general counter */
+    unsigned version;   /* CPUID.0AH:EAX[7:0], to be shown: the fields say what follows from it */
+    unsigned n_general; /* 0 to PMU_MAX_GENERAL */
     unsigned general_width; /* bits, 32 to 64 */
     unsigned n_fixed;       /* how many bits fixed_mask has */
     unsigned fixed_width;   /* bits, 32 to 64 */
     uint32_t fixed_mask;    /* bit i: fixed counter i exists; not contiguous from version 5 on */
     uint32_t events;        /* bit n: architectural event n is available */
-    bool global_ctrl;       /* version >= 2 */
-    bool freeze;            /* DEBUGCTL.FREEZE_PERFMON_ON_PMI: version >= 2 */
-    bool freeze_in_status; /* version >= 4: the freeze is GLOBAL_STATUS.CTR_FRZ, not GLOBAL_CTRL = 0
-                            */
-    bool full_width_write; /* IA32_A_PMCx exist: IA32_PERF_CAPABILITIES[13] */
+    bool global_ctrl;       /* one register enables all counters */
+    bool freeze;            /* DEBUGCTL.FREEZE_PERFMON_ON_PMI is announced */
+    bool freeze_in_status;  /* it sets GLOBAL_STATUS.CTR_FRZ; if not, it clears GLOBAL_CTRL */
+    bool full_width_write;  /* IA32_A_PMCx exist: IA32_PERF_CAPABILITIES[13] */
     bool anythread_deprecated;
     bool ds, dtes64, pdcm; /* CPUID.1 */
     bool pebs, bts;        /* the debug store is there and MISC_ENABLE does not forbid it */
     struct pmu_msr_value perf_capabilities, misc_enable;
     uint32_t leaf_eax, leaf_ebx, leaf_ecx, leaf_edx; /* CPUID.0AH as read */
     /* Why something is absent, naming the leaf or bit; "" when it is present. */
-    char no_pmu[PMU_REASON], no_fixed[PMU_REASON], no_global_ctrl[PMU_REASON], no_pebs[PMU_REASON],
-        no_bts[PMU_REASON];
+    char no_pmu[PMU_REASON], no_fixed[PMU_REASON], no_global_ctrl[PMU_REASON],
+        no_freeze[PMU_REASON], no_pebs[PMU_REASON], no_bts[PMU_REASON];
     char notes[PMU_MAX_NOTES][PMU_REASON]; /* contradictory or odd data met, one line each */
     unsigned n_notes;
 };
@@ -71,6 +73,10 @@ const struct pmu_info *pmu_info(void);
 bool pmu_has_fixed(unsigned i);
 /* Names the CPUID bit that says that fixed counter i is absent; text lives until the next call. */
 const char *pmu_no_fixed(unsigned i);
+/* NULL when there are so many general counters, when the architectural event (PMU_EVENT_*) is
+ * available; else the CPUID field that says no. Text as above. */
+const char *pmu_no_general(unsigned wanted);
+const char *pmu_no_event(unsigned event);
 
 /* The initial state: counters off and 0, PEBS off, overflow status cleared, DEBUGCTL 0, no PMI
  * handler, LVT perfmon unmasked with the PMI vector. Harmless without a PMU. */

@@ -39,22 +39,14 @@ static const char *no_fixed_3(void)
     return NULL;
 }
 
-static const char *fewer_general_than(unsigned wanted)
-{
-    static char text[PMU_REASON];
-    ksnprintf(text, sizeof(text), "fewer than %u general counters: CPUID.0AH:EAX[15:8] = %u",
-              wanted, pmu_info()->n_general);
-    return pmu_info()->n_general < wanted ? text : NULL;
-}
-
 static const char *no_general_2(void)
 {
-    return fewer_general_than(2);
+    return pmu_no_general(2);
 }
 
 static const char *no_general_3(void)
 {
-    return fewer_general_than(3);
+    return pmu_no_general(3);
 }
 
 static const char *no_lapic(void)
@@ -75,22 +67,12 @@ static const char *no_pmi(void)
 
 static const char *no_freeze(void)
 {
-    return pmu_info()->freeze ? NULL : "no FREEZE_PERFMON_ON_PMI: CPUID.0AH:EAX[7:0] < 2";
+    return or_null(pmu_info()->no_freeze);
 }
 
 static const char *no_instructions(void)
 {
-    static char text[PMU_REASON];
-    const struct pmu_info *info = pmu_info();
-    if (info->events >> PMU_EVENT_INSTRUCTIONS & 1)
-        return NULL;
-    unsigned length = info->leaf_eax >> 24;
-    if (length <= PMU_EVENT_INSTRUCTIONS)
-        ksnprintf(text, sizeof(text), "no INST_RETIRED event: CPUID.0AH:EAX[31:24] = %u", length);
-    else
-        ksnprintf(text, sizeof(text), "no INST_RETIRED event: CPUID.0AH:EBX[%u] = 1",
-                  (unsigned)PMU_EVENT_INSTRUCTIONS);
-    return text;
+    return pmu_no_event(PMU_EVENT_INSTRUCTIONS);
 }
 
 static const char *no_pebs(void)

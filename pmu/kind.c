@@ -1,0 +1,44 @@
+/* The kinds of PMU, one row each. SDM vol. 3 "Architectural Performance Monitoring" and its
+ * sections "... Version 1" to "... Version 5"; vol. 4 "IA-32 Architectural MSRs" for addresses. */
+#include "pmu/kind.h"
+
+#include "x86/arch.h"
+
+/* What a version adds to those before it. */
+
+/* Counters and selects. A write takes 32 bits and extends the sign ("Full-Width Writes to
+ * Performance Counter Registers"). */
+#define GENERAL                                                                                    \
+    .counters = {MSR_IA32_PMC0, 1}, .selects = {MSR_IA32_PERFEVTSEL0, 1}, .written_bits = 32,      \
+    .full_width = {MSR_IA32_A_PMC0, 1}, .lvt_masked = true, .debug_store = true
+
+/* Version 2: fixed counters, the register that enables all, the status, the freeze. */
+#define GLOBAL                                                                                     \
+    .fixed = {MSR_IA32_FIXED_CTR0, 1}, .fixed_ctrl = MSR_IA32_FIXED_CTR_CTRL,                      \
+    .enable = MSR_IA32_PERF_GLOBAL_CTRL, .status = MSR_IA32_PERF_GLOBAL_STATUS,                    \
+    .status_clear = MSR_IA32_PERF_GLOBAL_OVF_CTRL, .freeze = DEBUGCTL_FREEZE_PERFMON_ON_PMI
+
+/* Version 4: the freeze is a bit of the status; who uses the counters can be asked. */
+#define STREAMLINED .in_use = MSR_IA32_PERF_GLOBAL_INUSE, .frozen = GLOBAL_STATUS_CTR_FRZ
+
+#define STATUS_2 (GLOBAL_STATUS_OVF_BUF | GLOBAL_STATUS_COND_CHGD)
+#define STATUS_3 (STATUS_2 | GLOBAL_STATUS_OVF_UNCORE)
+#define STATUS_4                                                                                   \
+    (STATUS_3 | GLOBAL_STATUS_TRACE_TOPA_PMI | GLOBAL_STATUS_LBR_FRZ | GLOBAL_STATUS_CTR_FRZ |     \
+     GLOBAL_STATUS_ASCI)
+
+/* clang-format off */
+static const struct pmu_kind architectural[PMU_VERSION_KNOWN + 1] = {
+    [0] = {.status = 0},
+    [1] = {GENERAL, .enable = MSR_IA32_PERFEVTSEL0, .enable_bit = PERFEVTSEL_EN},
+    [2] = {GENERAL, GLOBAL, .status_other = STATUS_2, .fixed_may_be_3 = true},
+    [3] = {GENERAL, GLOBAL, .status_other = STATUS_3},
+    [4] = {GENERAL, GLOBAL, .status_other = STATUS_4, STREAMLINED},
+    [5] = {GENERAL, GLOBAL, .status_other = STATUS_4, STREAMLINED, .fixed_bitmap = true},
+};
+/* clang-format on */
+
+const struct pmu_kind *pmu_kind_of_version(unsigned version)
+{
+    return &architectural[version <= PMU_VERSION_KNOWN ? version : PMU_VERSION_KNOWN];
+}

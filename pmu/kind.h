@@ -1,0 +1,81 @@
+/*
+ * A kind of PMU: where its registers are and how they are to be used, as far as no CPUID leaf tells
+ * it. How many counters there are, how wide, with which events, is enumeration (pmu/info.c). The
+ * driver asks this table, never for a version or a vendor. Pure, also compiled for the host's unit
+ * tests.
+ *
+ * One row a kind (kind.c): Intel's architectural versions. What the others need has its field. P6:
+ * the two selects of version 1, of which the first one's EN is that of both counters, no status, a
+ * local APIC that does not mask its LVT entry. AMD: registers in pairs (stride 2), counters that
+ * are written in their full width, EN in each select and from PerfMonV2 on a register that enables
+ * all, with status and freeze; no fixed counters, no debug store, an LVT entry that stays open.
+ */
+#ifndef PMULAB_PMU_KIND_H
+#define PMULAB_PMU_KIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Registers that lie stride apart. base 0: there are none. */
+struct pmu_bank {
+    uint32_t base, stride;
+};
+
+struct pmu_kind {
+    struct pmu_bank counters, selects; /* the general ones */
+    /* A write to a counter takes so many bits and fills the others with copies of the uppermost;
+     * full_width is where all bits are taken, if the processor has it. */
+    unsigned written_bits;
+    struct pmu_bank full_width;
+
+    struct pmu_bank fixed;
+    uint32_t fixed_ctrl;
+    bool fixed_bitmap;   /* CPUID.0AH:ECX has a bit for each fixed counter */
+    bool fixed_may_be_3; /* some such processors have three, and CPUID.0AH:EDX[4:0] = 0 */
+
+    /* The one register whose write starts and stops counters, from inside the counting window. It
+     * has a bit for each counter and enable_bit is 0; or it is the first select register, with
+     * enable_bit in it, and the window is that counter's (on P6 all counters'). */
+    uint32_t enable;
+    uint64_t enable_bit;
+
+    /* The overflow status, and what writes of ones clear it. 0: none, the counters themselves show
+     * by their uppermost bit who has overflowed. status_other: what it can hold beside a bit for
+     * each counter. */
+    uint32_t status, status_clear;
+    uint64_t status_other;
+    uint32_t in_use; /* says which counters are in use */
+
+    /* The bit of IA32_DEBUGCTL that stops the counters at a PMI; 0: none. They run again when the
+     * status bit frozen is cleared; where there is none, the freeze has cleared the enables. */
+    uint64_t freeze, frozen;
+
+    bool lvt_masked;  /* the local APIC masks its LVT entry when it delivers the PMI */
+    bool debug_store; /* BTS and PEBS, if CPUID.1 has the debug store */
+};
+
+/* The kind of an architectural version (CPUID.0AH:EAX[7:0]), the newest that is known for one that
+ * is newer; 0: no PMU, all fields 0. */
+const struct pmu_kind *pmu_kind_of_version(unsigned version);
+#define PMU_VERSION_KNOWN 5
+
+/* The address of register n. */
+static inline uint32_t pmu_bank_msr(const struct pmu_bank *bank, unsigned n)
+{
+    return bank->base + n * bank->stride;
+}
+
+/* What starts the counters of mask, first_select being what the first select register is to hold,
+ * and what stops all of them. */
+static inline uint64_t pmu_kind_on(const struct pmu_kind *kind, uint64_t mask,
+                                   uint64_t first_select)
+{
+    return kind->enable_bit != 0 ? first_select | kind->enable_bit : mask;
+}
+
+static inline uint64_t pmu_kind_off(const struct pmu_kind *kind, uint64_t first_select)
+{
+    return kind->enable_bit != 0 ? first_select & ~kind->enable_bit : 0;
+}
+
+#endif

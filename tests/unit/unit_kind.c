@@ -1,0 +1,117 @@
+/* The table of kinds of PMU against the manual's numbers, written out here once more (SDM vol. 4
+ * "IA-32 Architectural MSRs", vol. 3 "Architectural Performance Monitoring"); and that the struct
+ * has room for kinds that are not in it yet. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pmu/kind.h"
+
+#define EN (1ULL << 22)
+
+static void general_counters(void **state)
+{
+    (void)state;
+    for (unsigned version = 1; version <= 5; version++) {
+        const struct pmu_kind *kind = pmu_kind_of_version(version);
+        assert_int_equal(pmu_bank_msr(&kind->counters, 0), 0xc1);
+        assert_int_equal(pmu_bank_msr(&kind->counters, 7), 0xc8);
+        assert_int_equal(pmu_bank_msr(&kind->selects, 0), 0x186);
+        assert_int_equal(pmu_bank_msr(&kind->selects, 7), 0x18d);
+        assert_int_equal(pmu_bank_msr(&kind->full_width, 0), 0x4c1);
+        assert_int_equal(pmu_bank_msr(&kind->full_width, 7), 0x4c8);
+        assert_int_equal(kind->written_bits, 32);
+        assert_true(kind->lvt_masked);
+        assert_true(kind->debug_store);
+    }
+}
+
+static void no_pmu_has_nothing(void **state)
+{
+    (void)state;
+    static const struct pmu_kind nothing;
+    assert_memory_equal(pmu_kind_of_version(0), &nothing, sizeof(nothing));
+}
+
+/* Version 1: EN of IA32_PERFEVTSEL0 is all there is. */
+static void version_1(void **state)
+{
+    (void)state;
+    const struct pmu_kind *kind = pmu_kind_of_version(1);
+    assert_int_equal(kind->enable, 0x186);
+    assert_int_equal(kind->fixed.base, 0);
+    assert_int_equal(kind->fixed_ctrl, 0);
+    assert_int_equal(kind->status, 0);
+    assert_int_equal(kind->status_clear, 0);
+    assert_int_equal(kind->status_other, 0);
+    assert_int_equal(kind->freeze, 0);
+    assert_int_equal(pmu_kind_on(kind, 1, 0x5300c0 & ~EN), 0x5300c0);
+    assert_int_equal(pmu_kind_off(kind, 0x5300c0), 0x1300c0);
+}
+
+static void from_version_2_on(void **state)
+{
+    (void)state;
+    for (unsigned version = 2; version <= 5; version++) {
+        const struct pmu_kind *kind = pmu_kind_of_version(version);
+        assert_int_equal(pmu_bank_msr(&kind->fixed, 0), 0x309);
+        assert_int_equal(pmu_bank_msr(&kind->fixed, 3), 0x30c);
+        assert_int_equal(kind->fixed_ctrl, 0x38d);
+        assert_int_equal(kind->fixed_may_be_3, version == 2);
+        assert_int_equal(kind->fixed_bitmap, version == 5);
+        assert_int_equal(kind->enable, 0x38f);
+        assert_int_equal(kind->status, 0x38e);
+        assert_int_equal(kind->status_clear, 0x390);
+        assert_int_equal(kind->in_use, version >= 4 ? 0x392 : 0);
+        assert_int_equal(kind->freeze, 1 << 12);
+        assert_int_equal(kind->frozen, version >= 4 ? 1ULL << 59 : 0);
+        assert_int_equal(pmu_kind_on(kind, 0x700000003, 0x5300c0), 0x700000003);
+        assert_int_equal(pmu_kind_off(kind, 0x5300c0), 0);
+    }
+}
+
+/* CondChgd 63, OvfBuf 62; OvfUncore 61 from version 3 on; ASCI 60, CTR_FRZ 59, LBR_FRZ 58 and
+ * TraceToPAPMI 55 from version 4 on. */
+static void status_bits(void **state)
+{
+    (void)state;
+    static const uint64_t bits[] = {
+        0, 0, 0xc000000000000000, 0xe000000000000000, 0xfc80000000000000, 0xfc80000000000000};
+    for (unsigned version = 0; version <= 5; version++)
+        assert_int_equal(pmu_kind_of_version(version)->status_other, bits[version]);
+}
+
+static void newer_versions_are_the_newest_known(void **state)
+{
+    (void)state;
+    assert_ptr_equal(pmu_kind_of_version(6), pmu_kind_of_version(5));
+    assert_ptr_equal(pmu_kind_of_version(255), pmu_kind_of_version(5));
+    assert_ptr_not_equal(pmu_kind_of_version(4), pmu_kind_of_version(5));
+}
+
+/* AMD's registers lie in pairs (C001_0200H and C001_0201H + 2n), those of version 6 four apart. */
+static void strides(void **state)
+{
+    (void)state;
+    const struct pmu_bank amd_selects = {0xc0010200, 2}, amd_counters = {0xc0010201, 2};
+    const struct pmu_bank v6_counters = {0x1900, 4};
+    assert_int_equal(pmu_bank_msr(&amd_selects, 5), 0xc001020a);
+    assert_int_equal(pmu_bank_msr(&amd_counters, 5), 0xc001020b);
+    assert_int_equal(pmu_bank_msr(&v6_counters, 9), 0x1924);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(general_counters), cmocka_unit_test(no_pmu_has_nothing),
+        cmocka_unit_test(version_1),        cmocka_unit_test(from_version_2_on),
+        cmocka_unit_test(status_bits),      cmocka_unit_test(newer_versions_are_the_newest_known),
+        cmocka_unit_test(strides),
+    };
+    return cmocka_run_group_tests_name("kind", tests, NULL, NULL);
+}
