@@ -15,9 +15,10 @@ PROFILE ?= skylake
 CPUS ?= 1
 TRACE ?=
 CMDLINE ?=
+MUTATE ?=
 # What `make usb` writes to.
 DEV ?=
-export CC O EX ENGINE PROFILE CPUS TRACE CMDLINE PYTHON
+export CC O EX ENGINE PROFILE CPUS TRACE CMDLINE MUTATE PYTHON
 
 # V=1 shows the whole commands.
 V ?= 0
@@ -75,7 +76,7 @@ sim: $(O)/pmusim ## build the simulator, build/pmusim
 
 run: ## run the experiments: EX=15-3,15-11 ENGINE=auto|sim|kvm|tcg PROFILE=skylake CPUS=1 TRACE=msr CMDLINE=
 	@scripts/setup run
-	@$(MAKE) --no-print-directory all >&2
+	@$(MAKE) --no-print-directory all $(if $(MUTATE),$(O)/mutants/programs) >&2
 	@scripts/run
 
 iso: ## build/pmulab.iso for BIOS and UEFI, from a disc or (by dd) a USB stick

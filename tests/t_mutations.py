@@ -1,114 +1,122 @@
 #!/usr/bin/env python3
-"""The experiments' assertions assert: break one thing of the simulated processor, and exactly the
-experiments that are about it turn not ok.
+"""The tests' assertions assert: one thing of the simulator is broken, and what is about it turns red.
 
-`pmusim --mutate NAME` makes one fault (sim/mutate.c). Each runs all experiments of chapters 14, 15 and 18 on
-two processors. The expected sets are what the fault must disturb, with the reason; they are not copied from a run.
+usage: t_mutations.py [WORD ...]     WORD: the mutants with it in their names
+
+The mutants and what each must turn red are the tables of tests/mutants. Those for the experiments must turn
+exactly the named ones not ok. Without WORD and ALL=1 in the environment (make mutants) only some of the others
+run, but each must still have its place in the sources.
 """
 
 import os
+import re
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import harness
-from harness import KERNEL, PMUSIM, equal, ok, run
+from harness import BUILD, KERNEL, PMUSIM, equal, ok, run
+from mutants import mutants
 
 CHAPTERS = ("14-", "15-", "18-")
-# Without the screen a run takes a third of the time. A fault may leave an endless interrupt behind: the
+# Without the screen a run takes a third of the time. A break may leave an endless interrupt behind: the
 # watchdog then ends that experiment, the sooner the better.
 CMDLINE = "run=14-*,15-*,18-* console=serial watchdog=500"
 SECONDS = 60
+GUEST_LIMIT = 5000000  # instructions: a broken machine may hang or print for ever
+SEQUENCES = 300000  # of the differential test
 WORKERS = min(2, os.cpu_count() or 1)
-
-# mutation: (profile, the experiments that must turn not ok)
-EXPECTED = {
-    # Counters and PMI.
-    # 15-1 and 15-3 read back what they wrote into a counter, 15-5 what the reload put there: all with the top bit set.
-    "width-wrong": ("westmere", "15-1 15-3 15-5"),
-    # All that compare a count with the instructions of a listing: the counter alone (15-2), beside its fixed
-    # twin (15-11), of one window for both CPIs (15-13), on two processors at once (18-15).
-    "window-plus-one": ("skylake", "15-2 15-11 15-13 18-15"),
-    # 15-3 looks at the entry in the handler. In 14-10 and 14-13 the trace goes on until the handler stops it: its
-    # first branches, past the threshold, ask for an interrupt that only the mask holds off.
-    "lvt-not-masked": ("westmere", "14-10 14-13 15-3"),
-    # 15-4 freezes counters, 14-5 last branch records.
-    "freeze-nothing": ("skylake", "14-5 15-4"),
-    # 15-11 compares it with IA32_PMC0; 15-13 takes its instructions from it and knows their number.
-    "fixed0-off-by-one": ("westmere", "15-11 15-13"),
-    "hlt-counts": ("skylake", "15-12"),
-    "chain-free": ("westmere", "15-13"),
-    "pmi-wrong-processor": ("skylake", "18-15"),
-    # PEBS.
-    # 15-5 alone wants more than one record of a counter by its reload: the others' ask for one, or (15-10) take
-    # what comes.
-    "pebs-no-reload": ("westmere", "15-5"),
-    # 15-6 alone has something above 4 GiB in its records.
-    "pebs-32bit": ("skylake", "15-6"),
-    # The index tells of the full buffer as well, so that only 15-7 needs the bit.
-    "pebs-no-ovfbuf": ("westmere", "15-7"),
-    # 15-8 alone counts the interrupts of a plain counter; in 15-9 another cause's interrupt brings it along.
-    "pmi-dropped-when-pebs": ("skylake", "15-8"),
-    # 15-8 and 15-9 have a plain counter overflow while BTS is on.
-    "overflow-lost-with-bts": ("westmere", "15-8 15-9"),
-    "latency-threshold-ignored": ("skylake", "15-10"),
-    "data-source-wrong": ("westmere", "15-10"),
-    # LBR.
-    # Every experiment that finds a near return in the stack, or passes over one on its way to the branches it
-    # compares record by record: all but 14-5, whose chain is of jumps.
-    "lbr-return-lost": ("westmere", "14-1 14-2 14-3 14-4 14-6 14-7"),
-    # 14-2 fills the stack on purpose; in 14-5 the branches of a print run through it.
-    "lbr-no-wrap": ("westmere", "14-2 14-5"),
-    "lbr-call-filter-ignored": ("skylake", "14-3"),
-    "lbr-jump-filter-ignored": ("westmere", "14-4"),
-    "db-keeps-lbr": ("skylake", "14-5"),
-    # 14-6 runs at high addresses; so does the ring 3 code of 14-7.
-    "lbr-32bit": ("westmere", "14-6 14-7"),
-    "lbr-ring-filter-ignored": ("skylake", "14-7"),
-    "btf-ignored": ("westmere", "14-8"),
-    # BTS.
-    "bts-no-wrap": ("skylake", "14-9"),
-    "bts-late-threshold": ("westmere", "14-10"),
-    "bts-filter-ignored": ("skylake", "14-11"),
-    # 14-12 runs at a high address; so does the ring 3 code of 14-11.
-    "bts-32bit": ("westmere", "14-11 14-12"),
-    # Of those with an interrupting buffer, 14-10 and 14-13 account for each PMI.
-    "bts-double-pmi": ("skylake", "14-10 14-13"),
-}
+# In `make test` one of so many that are not for the experiments.
+SAMPLE = 9
 
 
-def experiments(profile, *more):
+def experiments(profile, pmusim=PMUSIM):
     """Runs them; gives the run and the sets (not ok, all) of experiments of the chapters."""
-    result = run(
-        PMUSIM, "--profile", profile, "--cpus", "2", "--cmdline", CMDLINE, *more, KERNEL, seconds=SECONDS
-    )
+    result = run(pmusim, "--profile", profile, "--cpus", "2", "--cmdline", CMDLINE, KERNEL, seconds=SECONDS)
     tap = result.tap
     failed = {name for name in tap.experiments() if any(point.failed for point in tap.of(name))}
     return result, failed, {name for name in tap.experiments() if name.startswith(CHAPTERS)}
 
 
-listed = run(PMUSIM, "--mutate", "help")
-names = [line.split()[0] for line in listed.out.splitlines()]
-equal(sorted(names), sorted(EXPECTED), "the simulator's mutations are those of the table")
-unknown = run(PMUSIM, "--mutate", "no-such", KERNEL)
-ok(unknown.status == 2 and "--mutate help" in unknown.err, "an unknown mutation is refused", unknown)
+def passing(tests, program):
+    """Of these tests of the model and points of guests, those that pass; program(NAME) is one to run."""
+    passed = set()
+    if any(": " not in test for test in tests):
+        result = run(program("unit_model"), env={"CMOCKA_MESSAGE_OUTPUT": "TAP"})
+        passed |= set(re.findall(r"^ok \d+ - (\w+)$", result.out, re.MULTILINE))
+    for guest in sorted({test.split(": ")[0] for test in tests if ": " in test}):
+        image = BUILD / "test" / "guests" / f"{guest}.elf"
+        result = run(program("pmusim"), "--max-insns", GUEST_LIMIT, image)
+        passed |= {f"{guest}: {text}" for text in re.findall(r"^ok \d+ - (.*)$", result.out, re.MULTILINE)}
+    return passed & set(tests)
 
-jobs = [(profile,) for profile in ("westmere", "skylake")]
-jobs += [(EXPECTED[name][0], "--mutate", name) for name in sorted(EXPECTED)]
-with ThreadPoolExecutor(WORKERS) as pool:
-    ends = list(pool.map(lambda job: experiments(*job), jobs))
+
+def unbroken(program):
+    return {"pmusim": PMUSIM, "unit_model": BUILD / "test" / "unit" / "unit_model"}[program]
+
+
+def judge(mutant):
+    """Runs what must notice it; gives what is wrong, or nothing."""
+    if mutant.experiments:
+        result, failed, seen = experiments(mutant.profile, mutant.build("pmusim"))
+        wanted = set(mutant.experiments)
+        if failed == wanted and seen == there and result.status == 1:
+            return ""
+        return (
+            f"not ok: {sorted(failed)}\nnot run: {sorted(there - seen)}\nexit status {result.status}\n"
+            + "\n".join(line for line in result.out.splitlines() if line.startswith("not ok"))
+        )
+    if mutant.tests:
+        survived = passing(mutant.tests, mutant.build)
+        return f"not noticed by {', '.join(sorted(survived))}" if survived else ""
+    result = run(mutant.build("diff"), "--count", SEQUENCES)
+    return "" if result.status == 1 and "# differ: " in result.out else f"not noticed\n{result.out[-500:]}"
+
+
+def attempt(mutant):
+    """Judges it; gives the mutant and what is wrong."""
+    try:
+        why = judge(mutant)
+    except mutants.Broken as broken:
+        why = str(broken)
+    mutant.remove()
+    return mutant, why
+
+
+known = list(mutants.everything().values())
+chosen = [m for m in known if any(word in m.name for word in sys.argv[1:])]
+if not sys.argv[1:]:
+    others = [m for m in known if not m.experiments]
+    chosen = known if os.environ.get("ALL") == "1" else [m for m in known if m.experiments] + others[::SAMPLE]
+if os.uname().machine != "x86_64":
+    for m in [m for m in chosen if m.diff]:
+        harness.skip(m.name, f"the differential test needs an x86-64 host, this is {os.uname().machine}")
+    chosen = [m for m in chosen if not m.diff]
+ok(chosen, "there are such mutants", sys.argv[1:])
+
+homeless = []
+for m in known:
+    try:
+        m.sources()
+    except mutants.Broken as reason:
+        homeless.append(f"{m.name}: {reason}")
+ok(not homeless, f"each of {len(known)} mutants finds its lines", "\n".join(homeless))
+
+wrong_name = run(BUILD.cwd() / "tests/mutants/mutants.py", "freeze-nothin")
+ok(wrong_name.status == 2 and "freeze-nothing" in wrong_name.err, "an unknown mutant is refused, with names near it", wrong_name)
 
 there = set()
-for (profile,), (result, failed, seen) in zip(jobs[:2], ends[:2]):
-    ok(result.status == 0 and not failed, f"{profile} unbroken: nothing is not ok", result)
-    there |= seen
-for (profile, _, name), (result, failed, seen) in zip(jobs[2:], ends[2:]):
-    wanted = set(EXPECTED[name][1].split())
-    ok(
-        failed == wanted and seen == there and result.status == 1,
-        f"{name} on {profile}: {', '.join(sorted(wanted))} and no other",
-        f"not ok: {sorted(failed)}\nnot run: {sorted(there - seen)}\nexit status {result.status}\n"
-        + "\n".join(line for line in result.out.splitlines() if line.startswith("not ok")),
-    )
-hit = set().union(*(wanted.split() for _, wanted in EXPECTED.values()))
-equal(sorted(there - hit), [], "every experiment of chapters 14, 15 and 18 is hit by a mutation")
+for one in ("westmere", "skylake"):
+    whole, bad, some = experiments(one)
+    ok(whole.status == 0 and not bad, f"{one} unbroken: nothing is not ok", whole)
+    there |= some
+named = {test for m in known for test in m.tests}
+equal(sorted(named - passing(named, unbroken)), [], "unbroken: every test that a mutant names passes")
 
+with ThreadPoolExecutor(WORKERS) as pool:
+    for m, wrong in pool.map(attempt, chosen):
+        red = [*m.experiments, *m.tests] or ["the differential test"]
+        more = f" on {m.profile}, and no other" if m.experiments else ""
+        ok(not wrong, f"{m.name}: red {', '.join(red)}{more}", wrong)
+
+equal(sorted(there - {e for m in known for e in m.experiments}), [], "a mutant hits every experiment of chapters 14, 15 and 18")
 harness.done()

@@ -118,7 +118,6 @@ for key, value in {"cache.l2": "262144 4 32 12", "cache.llc": "8388608 16 64 3",
 # ---- Answers ----
 helped = run(PMUSIM, "--help")
 options = set(re.findall(r'\{"([a-z-]+)", (?:required|no)_argument', pathlib.Path("sim/host/options.c").read_text("utf-8")))
-options.discard("mutate")  # for the tests alone
 ok(helped.status == 0 and options and all(f"--{o}" in helped.out for o in options), "--help names every option", helped)
 version = run(PMUSIM, "--version")
 equal(version.out, f"pmusim {pathlib.Path('VERSION').read_text('utf-8').strip()}\n", "--version")

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 
 #include "sim/cpu/ops.h"
-#include "sim/mutate.h"
 
 enum shape {
     SHAPE_TABLE,   /* op_table by form and size */
@@ -667,7 +666,7 @@ static void set_ready(struct score *s, ZydisRegister r, uint64_t when)
 }
 static void wait_for(const struct score *s, ZydisRegister r, uint64_t *slot)
 {
-    if (is_gpr(r) && s->ready[register_offset(r) / 8] > *slot && !mutated(MUTATE_CHAIN_FREE))
+    if (is_gpr(r) && s->ready[register_offset(r) / 8] > *slot)
         *slot = s->ready[register_offset(r) / 8];
 }
 

@@ -5,7 +5,6 @@
 
 #include "sim/cpu/ops.h"
 #include "sim/dev/dev.h"
-#include "sim/mutate.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
 
@@ -326,8 +325,6 @@ static bool idle(struct cpu *cpu)
     if (counters > cpu->now)
         to = min64(to, counters);
     cpu->halted += to - cpu->now;
-    if (mutated(MUTATE_HLT_COUNTS) && cpu->state == CPU_HALTED)
-        cpu_spend(cpu, to - cpu->now);
     cpu->now = to;
     cpu->deadline = 0;
     return true;

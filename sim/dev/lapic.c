@@ -12,7 +12,6 @@
 
 #include "sim/dev/internal.h"
 #include "sim/fault.h"
-#include "sim/mutate.h"
 #include "sim/trace.h"
 
 /* Version register: integrated APIC, LVT entries 0 to 5, no EOI-broadcast suppression ("Local APIC
@@ -220,14 +219,11 @@ static void receive_fixed(struct lapic *l, unsigned vector)
  * mask bit for its associated LVT entry is set." */
 static void mask_perfmon(struct lapic *l)
 {
-    if (!mutated(MUTATE_LVT_NOT_MASKED))
-        l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
+    l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
 }
 
 bool lapic_pmi_raise(struct lapic *l)
 {
-    if (mutated(MUTATE_PMI_WRONG_PROCESSOR))
-        l = l->cpu->machine->cpus[0]->lapic;
     uint32_t lvt = l->lvt[LVT_PERFMON];
     unsigned vector = lvt & APIC_LVT_VECTOR;
     char what[64];

@@ -8,7 +8,6 @@
 
 #include "sim/dev/dev.h"
 #include "sim/fault.h"
-#include "sim/mutate.h"
 #include "sim/trace.h"
 
 #define MEMORY_DEFAULT 256 /* MiB */
@@ -31,7 +30,6 @@ enum {
     OPT_MAX_SECONDS,
     OPT_STDIN,
     OPT_FAULT,
-    OPT_MUTATE,
     OPT_LIST_PROFILES,
     OPT_VERSION,
 };
@@ -50,7 +48,6 @@ static const struct option long_options[] = {
     {"max-seconds", required_argument, NULL, OPT_MAX_SECONDS},
     {"fault", required_argument, NULL, OPT_FAULT},
     {"stdin", no_argument, NULL, OPT_STDIN},
-    {"mutate", required_argument, NULL, OPT_MUTATE}, /* for the tests; not in the help */
     {"list-profiles", no_argument, NULL, OPT_LIST_PROFILES},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPT_VERSION},
@@ -237,16 +234,6 @@ enum options_result options_parse(struct options *o, int argc, char **argv, FILE
             break;
         case OPT_STDIN:
             o->use_stdin = true;
-            break;
-        case OPT_MUTATE:
-            if (strcmp(optarg, "help") == 0) {
-                mutate_list(out);
-                return OPTIONS_DONE;
-            }
-            if (!mutate_choose(optarg)) {
-                fprintf(err, "pmusim: --mutate '%s': must be a name of --mutate help\n", optarg);
-                return usage(err);
-            }
             break;
         case OPT_LIST_PROFILES:
             profile_list(out);

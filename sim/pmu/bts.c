@@ -12,28 +12,24 @@
  */
 #include "sim/pmu/internal.h"
 
-#include "sim/mutate.h"
 #include "sim/pmu/ds.h"
 
 #define BTS_PREDICTED ARCH_BIT(4)
-#define LOW_HALF      0xffffffffULL
 
 struct bts_record {
     uint64_t from, to, flags;
 };
 
-/* SDM vol. 3 "Setting Up CPL-Qualified BTS", the table of encodings: "Store BTMs with CPL > 0". The
- * table does not say which CPL a branch between rings has; here it is that in which the branch
- * ends, as for MSR_LBR_SELECT. */
 bool bts_enabled(const struct pmu *pmu)
 {
     return (pmu->debugctl & (DEBUGCTL_TR | DEBUGCTL_BTS)) == (DEBUGCTL_TR | DEBUGCTL_BTS);
 }
 
+/* SDM vol. 3 "Setting Up CPL-Qualified BTS", the table of encodings: "Store BTMs with CPL > 0". The
+ * table does not say which CPL a branch between rings has; here it is that in which the branch
+ * ends, as for MSR_LBR_SELECT. */
 static bool ring_is_off(const struct pmu *pmu)
 {
-    if (mutated(MUTATE_BTS_FILTER_IGNORED))
-        return false;
     return pmu->debugctl & (pmu->cpu->cpl == 0 ? DEBUGCTL_BTS_OFF_OS : DEBUGCTL_BTS_OFF_USR);
 }
 
@@ -50,26 +46,19 @@ void bts_record(struct pmu *pmu, uint64_t from, uint64_t to, bool mispredicted)
     if (ring_is_off(pmu) || !cpu_read_linear(cpu, pmu->ds_area + DS_BTS, &b, sizeof b))
         return;
     if (b.index < b.base || b.index + sizeof r > b.maximum) {
-        if (!circular || mutated(MUTATE_BTS_NO_WRAP))
+        if (!circular)
             return;
         b.index = b.base;
-    }
-    if (mutated(MUTATE_BTS_32BIT)) {
-        r.from &= LOW_HALF;
-        r.to &= LOW_HALF;
     }
     if (pmu->profile->pmu.bts_predicted && !mispredicted)
         r.flags = BTS_PREDICTED;
     if (!cpu_write_linear(cpu, b.index, &r, sizeof r))
         return;
     b.index += sizeof r;
-    bool full = b.index >= b.threshold + (mutated(MUTATE_BTS_LATE_THRESHOLD) ? 2 * sizeof r : 0);
-    bool again = mutated(MUTATE_BTS_DOUBLE_PMI) && pmu->bts_was_full && !full && !pmu->bts_doubled;
-    pmu->bts_was_full = full;
-    pmu->bts_doubled |= again;
-    if (circular && b.index + sizeof r > b.maximum && !mutated(MUTATE_BTS_NO_WRAP))
+    bool full = b.index >= b.threshold;
+    if (circular && b.index + sizeof r > b.maximum)
         b.index = b.base;
     cpu_write_linear(cpu, pmu->ds_area + DS_BTS + DS_INDEX, &b.index, sizeof b.index);
-    if (full || again)
+    if (full)
         pmi_request(pmu, "BTS buffer reached its threshold");
 }

@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "sim/mutate.h"
 #include "sim/trace.h"
 
 void pmu_note(struct pmu *pmu, const char *format, ...)
@@ -155,12 +154,9 @@ void pmi_request(struct pmu *pmu, const char *why)
 static void overflowed(struct pmu *pmu, unsigned status_bit, const struct counter *c,
                        const char *name, unsigned index)
 {
-    if (mutated(MUTATE_OVERFLOW_LOST_WITH_BTS) && bts_enabled(pmu) &&
-        !(pmu->pebs_enable & ARCH_BIT(status_bit)))
-        return;
     if (pmu->profile->pmu.version >= 2)
         pmu->global_status |= ARCH_BIT(status_bit);
-    if (c->interrupt && !(mutated(MUTATE_PMI_DROPPED_WHEN_PEBS) && pmu->pebs_enable)) {
+    if (c->interrupt) {
         char why[48];
         snprintf(why, sizeof why, "overflow %s%u", name, index);
         pmi_request(pmu, why);
@@ -172,8 +168,7 @@ static void overflowed(struct pmu *pmu, unsigned status_bit, const struct counte
  * loads, the last. */
 static uint64_t slow_loads(const struct pmu *pmu, uint64_t loads)
 {
-    return loads != 0 && (pmu->cpu->last_load.latency > pmu->pebs_ld_lat ||
-                          mutated(MUTATE_LATENCY_THRESHOLD_IGNORED));
+    return loads != 0 && pmu->cpu->last_load.latency > pmu->pebs_ld_lat;
 }
 
 /* Returns whether the counter carried out of its width. */
@@ -301,10 +296,6 @@ static void counter_start(struct pmu *pmu, struct counter *c, const struct count
     c->value = old.value;
     c->made = old.made;
     c->armed_at = old.armed_at;
-    if (c->counting && c->event == EV_INSN && mutated(MUTATE_WINDOW_PLUS_ONE))
-        c->value++;
-    if (c->counting && c == &pmu->fixed[0] && mutated(MUTATE_FIXED0_OFF_BY_ONE))
-        c->value++;
     c->source = counter_source(pmu, c);
     c->slots = ring_total(pmu, c, EV_SLOTS);
     c->cycle = pmu->cpu->now / pmu->profile->uarch.retire_width;

@@ -66,8 +66,7 @@ struct pmu {
     /* Debug store. */
     uint64_t rip; /* of the instruction being executed, in careful mode: EventingIP */
     uint64_t ds_area, pebs_enable, pebs_ld_lat, pebs_data_cfg;
-    uint64_t pebs_armed;            /* counters that overflowed and wait for their next event */
-    bool bts_was_full, bts_doubled; /* for MUTATE_BTS_DOUBLE_PMI */
+    uint64_t pebs_armed; /* counters that overflowed and wait for their next event */
 };
 
 static inline uint64_t bits(unsigned n)

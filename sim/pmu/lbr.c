@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "sim/mutate.h"
-
 /* IA32_PERF_CAPABILITIES.LBR_FMT, SDM vol. 3 "LBR Stack and Intel 64 Processors". */
 enum lbr_format {
     LBR_FMT_32,
@@ -22,7 +20,6 @@ enum lbr_format {
 #define LBR_FLAG_BITS_TSX   3 /* EIP_FLAGS_TSX: bits 63:61 */
 #define LBR_INFO_MAX_CYCLES 0xffff
 #define NEAR_REL_CALL_BYTES 5 /* E8H and 32 bits of distance */
-#define LOW_HALF            0xffffffffULL
 
 static unsigned from_flag_bits(const struct profile *p)
 {
@@ -83,18 +80,7 @@ static bool suppressed(const struct pmu *pmu, enum branch_kind kind)
         [BR_EXCEPTION] = LBR_SELECT_FAR_BRANCH,
     };
     uint64_t ring = pmu->cpu->cpl == 0 ? LBR_SELECT_CPL_EQ_0 : LBR_SELECT_CPL_NEQ_0;
-    uint64_t select = pmu->lbr_select;
-    const uint64_t rings = LBR_SELECT_CPL_EQ_0 | LBR_SELECT_CPL_NEQ_0;
-    const uint64_t calls =
-        LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | LBR_SELECT_NEAR_RET;
-    if (mutated(MUTATE_LBR_RING_FILTER_IGNORED))
-        select &= ~rings;
-    if (mutated(MUTATE_LBR_CALL_FILTER_IGNORED))
-        select &= ~calls;
-    if (mutated(MUTATE_LBR_JUMP_FILTER_IGNORED))
-        select &= rings | calls;
-    return (select & (select_bit[kind] | ring)) ||
-           (kind == BR_RET && mutated(MUTATE_LBR_RETURN_LOST));
+    return pmu->lbr_select & (select_bit[kind] | ring);
 }
 
 void lbr_last_exception(struct pmu *pmu)
@@ -132,12 +118,6 @@ void lbr_record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t 
     if (suppressed(pmu, kind) || call_stack(pmu, kind, from, to))
         return;
 
-    if (mutated(MUTATE_LBR_NO_WRAP) && pmu->lbr[(pmu->lbr_tos + 1) % p->pmu.lbr_depth].from)
-        return;
-    if (mutated(MUTATE_LBR_32BIT)) {
-        from &= LOW_HALF;
-        to &= LOW_HALF;
-    }
     uint64_t cycle = pmu->cpu->now / p->uarch.retire_width;
     uint64_t elapsed = cycle - pmu->lbr_cycle;
     pmu->lbr_cycle = cycle;

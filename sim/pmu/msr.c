@@ -5,8 +5,6 @@
  */
 #include "sim/pmu/internal.h"
 
-#include "sim/mutate.h"
-
 struct msr_rule {
     uint32_t first;
     unsigned range;                            /* numbers that are the PMU's at most */
@@ -119,8 +117,6 @@ static bool read_pmc(struct pmu *pmu, unsigned i, uint64_t *value)
 {
     counters_sync(pmu);
     *value = pmu->general[i].value;
-    if (mutated(MUTATE_WIDTH_WRONG))
-        *value &= bits(pmu->profile->pmu.general_width - 1);
     return true;
 }
 
@@ -375,7 +371,6 @@ static bool write_ds_area(struct pmu *pmu, unsigned i, uint64_t value)
     if (!canonical(value))
         return false;
     pmu->ds_area = value;
-    pmu->bts_was_full = pmu->bts_doubled = false;
     return true;
 }
 

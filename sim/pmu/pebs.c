@@ -11,7 +11,6 @@
  */
 #include "sim/pmu/internal.h"
 
-#include "sim/mutate.h"
 #include "sim/pmu/ds.h"
 
 static uint64_t enabled_counters(const struct pmu *pmu)
@@ -46,8 +45,6 @@ static void reload(struct pmu *pmu)
     uint64_t overflowed = pmu->global_status & enabled_counters(pmu);
     pmu->global_status &= ~overflowed;
     pmu->pebs_armed &= ~overflowed;
-    if (mutated(MUTATE_PEBS_NO_RELOAD))
-        return;
     for (uint64_t m = overflowed; m; m &= m - 1) {
         unsigned bit = __builtin_ctzll(m);
         uint64_t value;
@@ -78,8 +75,7 @@ static void record(struct pmu *pmu, unsigned bit, uint64_t applicable)
     pmu_note(pmu, "PEBS record of counter %u of IA32_PERF_GLOBAL_STATUS", bit);
     if (b.index < b.threshold)
         return;
-    if (!mutated(MUTATE_PEBS_NO_OVFBUF))
-        pmu->global_status |= GLOBAL_STATUS_OVF_BUF;
+    pmu->global_status |= GLOBAL_STATUS_OVF_BUF;
     pmi_request(pmu, "PEBS buffer reached its threshold");
 }
 

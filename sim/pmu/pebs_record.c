@@ -7,10 +7,6 @@
 
 #include <string.h>
 
-#include "sim/mutate.h"
-
-#define LOW_HALF 0xffffffffULL
-
 /* The fields of the memory access. Zero where the event has no such access. */
 struct memory_access {
     uint64_t address, source, latency;
@@ -56,7 +52,7 @@ static struct memory_access memory_access(const struct pmu *pmu, unsigned bit)
     if (c->latency &&
         (has_extended_pebs(p) || (pmu->pebs_enable & ARCH_BIT(GLOBAL_FIXED_SHIFT + bit)))) {
         m.address = cpu->last_load.linear;
-        m.source = source_encoding[mutated(MUTATE_DATA_SOURCE_WRONG) ? 1 : cpu->last_load.level] |
+        m.source = source_encoding[cpu->last_load.level] |
                    (cpu->last_load.dtlb_miss ? SOURCE_STLB_MISS : 0);
         m.latency = cpu->last_load.latency;
     } else if (made_by_loads(c->event) && p->pmu.pebs_format >= 2) {
@@ -107,12 +103,6 @@ static unsigned fill_fixed(struct pmu *pmu, unsigned bit, uint64_t applicable, u
         .tsc = cpu_tsc(cpu),
     };
     memcpy(r.r8_to_r15, &cpu->r[R8], sizeof r.r8_to_r15);
-    if (mutated(MUTATE_PEBS_32BIT)) {
-        r.rip &= LOW_HALF;
-        r.eventing_ip &= LOW_HALF;
-        for (uint64_t *gpr = &r.rax; gpr < &r.global_status; gpr++)
-            *gpr &= LOW_HALF;
-    }
     memcpy(out, &r, record_size[format]);
     return record_size[format];
 }
@@ -164,9 +154,8 @@ static unsigned fill_groups(struct pmu *pmu, unsigned bit, uint64_t applicable, 
 {
     struct cpu *cpu = pmu->cpu;
     uint64_t groups = counter_at(pmu, bit)->adaptive ? pmu->pebs_data_cfg : 0;
-    uint64_t mask = mutated(MUTATE_PEBS_32BIT) ? LOW_HALF : UINT64_MAX;
     struct basic_group basic = {
-        .ip = pmu->rip & mask, .applicable_counters = applicable, .tsc = cpu_tsc(cpu)};
+        .ip = pmu->rip, .applicable_counters = applicable, .tsc = cpu_tsc(cpu)};
     unsigned n = sizeof basic;
     if (groups & PEBS_DATA_CFG_MEMINFO) {
         struct memory_access m = memory_access(pmu, bit);
@@ -175,9 +164,9 @@ static unsigned fill_groups(struct pmu *pmu, unsigned bit, uint64_t applicable, 
         n += sizeof g;
     }
     if (groups & PEBS_DATA_CFG_GPRS) {
-        struct gpr_group g = {.rflags = cpu_rflags(cpu), .rip = cpu->rip & mask};
+        struct gpr_group g = {.rflags = cpu_rflags(cpu), .rip = cpu->rip};
         for (unsigned i = 0; i < 16; i++)
-            g.r[i] = cpu->r[i] & mask;
+            g.r[i] = cpu->r[i];
         memcpy(out + n, &g, sizeof g);
         n += sizeof g;
     }

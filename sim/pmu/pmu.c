@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "sim/dev/dev.h"
-#include "sim/mutate.h"
 
 struct pmu *pmu_new(struct cpu *cpu)
 {
@@ -94,13 +93,13 @@ void pmu_debug_exception(struct pmu *pmu)
 {
     if (lbr_enabled(pmu))
         lbr_last_exception(pmu);
-    pmu->debugctl &= ~(mutated(MUTATE_DB_KEEPS_LBR) ? DEBUGCTL_BTF : DEBUGCTL_LBR | DEBUGCTL_BTF);
+    pmu->debugctl &= ~(DEBUGCTL_LBR | DEBUGCTL_BTF);
     pmu_attend(pmu);
 }
 
 bool pmu_btf(const struct pmu *pmu)
 {
-    return (pmu->debugctl & DEBUGCTL_BTF) && !mutated(MUTATE_BTF_IGNORED);
+    return pmu->debugctl & DEBUGCTL_BTF;
 }
 
 uint64_t pmu_debugctl(const struct pmu *pmu)
@@ -116,8 +115,6 @@ uint64_t pmu_debugctl(const struct pmu *pmu)
 static void freeze(struct pmu *pmu)
 {
     bool streamlined = pmu->profile->pmu.version >= 4;
-    if (mutated(MUTATE_FREEZE_NOTHING))
-        return;
     if (pmu->debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI) {
         if (streamlined)
             pmu->global_status |= GLOBAL_STATUS_CTR_FRZ;
