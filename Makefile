@@ -48,7 +48,9 @@ KERNEL_SRC := $(sort $(wildcard $(addsuffix /*.S,$(KERNEL_DIRS)) $(addsuffix /*.
 KERNEL_OBJ := $(KERNEL_SRC:%=$(O)/%.o)
 PROFILES := $(sort $(wildcard sim/profiles/*.profile))
 SIM_SRC := $(sort $(wildcard sim/*.c sim/*/*.c))
-SIM_OBJ := $(SIM_SRC:%=$(O)/%.o) $(O)/profiles.c.o
+# The simulator knows the same facts, compiled for the host.
+FACTS_SRC := $(sort $(wildcard x86/*.c))
+SIM_OBJ := $(SIM_SRC:%=$(O)/%.o) $(FACTS_SRC:%=$(O)/host/%.o) $(O)/profiles.c.o
 
 # The kernel's pure parts as host programs, under the sanitizers: what each unit test is made of.
 UNIT_CFLAGS := -std=gnu11 -O1 -g $(WARNINGS) -I. -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -59,7 +61,7 @@ unit_history := kernel/console/history.c kernel/crc32.c
 unit_keys := kernel/console/keys.c
 unit_bootinfo := boot/bootinfo.c
 unit_acpi := kernel/acpi.c
-unit_decode := x86/decode.c x86/events.c kernel/console/printf.c
+unit_decode := x86/decode.c x86/events.c x86/text.c
 unit_lbr := pmu/lbr_format.c kernel/console/printf.c
 unit_ds := pmu/ds_layout.c kernel/console/printf.c
 unit_pebs := pmu/pebs_format.c
@@ -139,6 +141,9 @@ $(O)/pmulab.pre.elf $(O)/pmulab.elf: $(KERNEL_OBJ) linker.ld $(O)/files.stamp
 	$(call run_as,LD)$(CC) $(KERNEL_LDFLAGS) $(filter %.o,$^) -o $@
 
 $(filter $(O)/sim/%,$(SIM_OBJ)): $(O)/%.o: % $(O)/flags.stamp
+	@mkdir -p $(@D)
+	$(call run_as,CC)$(CC) $(SIM_CFLAGS) -MMD -MP -c $< -o $@
+$(FACTS_SRC:%=$(O)/host/%.o): $(O)/host/%.o: % $(O)/flags.stamp
 	@mkdir -p $(@D)
 	$(call run_as,CC)$(CC) $(SIM_CFLAGS) -MMD -MP -c $< -o $@
 $(O)/profiles.c: scripts/embed.py $(PROFILES) $(O)/files.stamp

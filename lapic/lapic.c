@@ -13,7 +13,6 @@
 #include <stddef.h>
 
 #define APIC_PAGE             0x1000
-#define APIC_BASE_ADDRESS     PTE_ADDR /* IA32_APIC_BASE[MAXPHYADDR - 1:12] */
 #define VERSION_MAX_LVT_SHIFT 16
 #define VERSION_MAX_LVT       0xffu
 #define XAPIC_ID_SHIFT        24

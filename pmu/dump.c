@@ -22,13 +22,14 @@ static struct pmu_msr_value read_msr(uint32_t msr)
 static void dump_value(uint32_t msr, struct pmu_msr_value read, const char *comment)
 {
     char name[NAME_SIZE], fields[FIELDS_SIZE];
+    const struct decode_context context = {.version = pmu_info()->version};
     uint64_t value = read.value;
-    decode_msr_name(name, sizeof(name), msr, pmu_info()->version);
+    decode_msr_name(name, sizeof(name), msr, &context);
     if (!read.answered) {
         kprintf("#   %-30s 0x%-4x   #GP\n", name, (unsigned)msr);
         return;
     }
-    decode_msr_fields(fields, sizeof(fields), msr, value);
+    decode_msr_fields(fields, sizeof(fields), msr, value, &context);
     if (comment == NULL)
         comment = fields;
     kprintf("#   %-30s 0x%-4x = 0x%016llx%s%s\n", name, (unsigned)msr, (unsigned long long)value,

@@ -38,6 +38,7 @@ static void print_access(const struct msr_access *a, void *arg)
     (void)arg;
     if (a->msr == MSR_X2APIC_BASE + APIC_TIMER_INITIAL / 16 && a->kind == MSR_WRITE)
         return;
+    const struct decode_context context = {.version = pmu_info()->version};
     char name[NAME_SIZE], address[16], fields[FIELDS_SIZE];
     print_place(a->rip);
     if (a->cpu != 0)
@@ -47,12 +48,12 @@ static void print_access(const struct msr_access *a, void *arg)
         return;
     }
     decode_msr_address(address, sizeof(address), a->msr);
-    if (!decode_msr_name(name, sizeof(name), a->msr, pmu_info()->version))
+    if (!decode_msr_name(name, sizeof(name), a->msr, &context))
         ksnprintf(name, sizeof(name), "MSR");
     kprintf("%s %s (%s)", a->kind == MSR_WRITE ? "WRMSR" : "RDMSR", name, address);
     if (a->kind == MSR_WRITE || !a->faulted)
         kprintf(" %s %llXH", a->kind == MSR_WRITE ? "<-" : "->", (unsigned long long)a->value);
-    decode_msr_fields(fields, sizeof(fields), a->msr, a->value);
+    decode_msr_fields(fields, sizeof(fields), a->msr, a->value, &context);
     if (a->faulted)
         kprintf("  #GP");
     else if (fields[0] != '\0')

@@ -8,7 +8,6 @@
 #include "sim/dev/dev.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
-#include "sim/trace_msr.h"
 
 #define NEVER          UINT64_MAX
 #define MAX_MSRS       32
@@ -328,7 +327,7 @@ static void say(struct cpu *cpu, uint32_t msr, bool write)
     uint64_t offset = 0;
     const char *symbol = sim_symbol(cpu, cpu->rip, &offset);
 
-    msr_name(name, sizeof(name), msr);
+    trace_msr_name(cpu, msr, name, sizeof(name));
     fprintf(stderr, "pmusim: fault: MSR access %" PRIu64 ", %s %XH (%s) near %s+%" PRIx64 ": #GP\n",
             fault.msr_accesses, write ? "WRMSR" : "RDMSR", msr, name, symbol ? symbol : "?",
             offset);

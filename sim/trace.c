@@ -12,7 +12,8 @@
 #include "sim/dev/internal.h"
 #include "sim/symbols.h"
 #include "sim/trace_control.h"
-#include "sim/trace_msr.h"
+#include "x86/decode.h"
+#include "x86/pmu.h"
 
 #define MSR_INSN_LENGTH 2 /* RDMSR and WRMSR */
 
@@ -71,17 +72,44 @@ static void target(const struct cpu *cpu, uint64_t address)
         fprintf(stderr, " %s+%" PRIx64, symbol, offset);
 }
 
+/* The names that the profile gives to its own events. */
+static const char *event_name(const void *arg, uint64_t select)
+{
+    const struct profile *p = arg;
+
+    for (unsigned i = 0; i < p->n_events; i++)
+        if (p->events[i].event == (select & PERFEVTSEL_EVENT) &&
+            p->events[i].umask == (select & PERFEVTSEL_UMASK) >> PERFEVTSEL_UMASK_SHIFT)
+            return p->events[i].name;
+    return NULL;
+}
+
+static struct decode_context context_of(const struct profile *p)
+{
+    return (struct decode_context){p->pmu.version, event_name, p};
+}
+
+void trace_msr_name(const struct cpu *cpu, uint32_t msr, char *buf, size_t size)
+{
+    const struct decode_context context = context_of(cpu->profile);
+
+    if (!decode_msr_name(buf, size, msr, &context))
+        snprintf(buf, size, "MSR");
+}
+
 void trace_msr(struct cpu *cpu, bool write, uint32_t msr, uint64_t value, bool fault)
 {
-    char name[48], fields[256];
+    const struct decode_context context = context_of(cpu->profile);
+    char name[48], address[16], fields[1024];
 
     if (!want(TRACE_MSR))
         return;
-    msr_name(name, sizeof(name), msr);
+    trace_msr_name(cpu, msr, name, sizeof(name));
+    decode_msr_address(address, sizeof(address), msr);
     begin(cpu, cpu->rip - MSR_INSN_LENGTH);
-    fprintf(stderr, "%s %s (%XH)", write ? "WRMSR" : "RDMSR", name, msr);
+    fprintf(stderr, "%s %s (%s)", write ? "WRMSR" : "RDMSR", name, address);
     if (write || !fault) {
-        msr_fields(fields, sizeof(fields), cpu->profile, msr, value);
+        decode_msr_fields(fields, sizeof(fields), msr, value, &context);
         fprintf(stderr, " %s %" PRIX64 "H%s%s", write ? "<-" : "->", value, *fields ? "  " : "",
                 fields);
     }

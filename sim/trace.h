@@ -21,6 +21,8 @@ enum trace_kind {
 extern unsigned trace_on;
 
 void trace_msr(struct cpu *cpu, bool write, uint32_t msr, uint64_t value, bool fault);
+/* The SDM's name of an MSR ("IA32_PERFEVTSEL0"), or "MSR". */
+void trace_msr_name(const struct cpu *cpu, uint32_t msr, char *buf, size_t size);
 void trace_pmi(struct cpu *cpu,
                const char *what); /* "overflow IA32_PMC0", "delivered vector e0H", ... */
 void trace_irq(struct cpu *cpu, unsigned vector, bool nmi);

@@ -3,6 +3,8 @@
 #ifndef PMULAB_X86_APIC_H
 #define PMULAB_X86_APIC_H
 
+#include "x86/bits.h"
+
 /* Local APIC, SDM vol. 3 "Local APIC Register Address Map" (offsets in the xAPIC page; the x2APIC
  * MSR is MSR_X2APIC_BASE + offset / 16). */
 #define APIC_DEFAULT_BASE           0xfee00000
@@ -31,20 +33,29 @@
 #define APIC_TIMER_CURRENT          0x390
 #define APIC_TIMER_DIVIDE           0x3e0
 #define APIC_SELF_IPI               0x3f0
+#define APIC_SVR_VECTOR             0xff
 #define APIC_SVR_ENABLE             (1 << 8)
 #define APIC_LVT_VECTOR             0xff
 #define APIC_LVT_DELIVERY           (7 << 8)
 #define APIC_LVT_DELIVERY_FIXED     (0 << 8)
-#define APIC_LVT_DELIVERY_SMI       (2 << 8)
 #define APIC_LVT_DELIVERY_NMI       (4 << 8)
-#define APIC_LVT_DELIVERY_INIT      (5 << 8)
-#define APIC_LVT_DELIVERY_EXTINT    (7 << 8)
 #define APIC_LVT_PENDING            (1 << 12)
+#define APIC_LVT_ACTIVE_LOW         (1 << 13)
+#define APIC_LVT_REMOTE_IRR         (1 << 14)
+#define APIC_LVT_TRIGGER_LEVEL      (1 << 15)
 #define APIC_LVT_MASK               (1 << 16)
+#define APIC_LVT_TIMER_MODE         (3 << 17)
 #define APIC_LVT_TIMER_PERIODIC     (1 << 17)
 #define APIC_LVT_TIMER_TSC_DEADLINE (2 << 17)
+#define APIC_ICR_VECTOR             0xff
+#define APIC_ICR_DELIVERY           (7 << 8)
 #define APIC_ICR_INIT               (5 << 8)
 #define APIC_ICR_STARTUP            (6 << 8)
+#define APIC_ICR_LOGICAL            (1 << 11)
+#define APIC_ICR_PENDING            (1 << 12)
 #define APIC_ICR_LEVEL_ASSERT       (1 << 14)
+#define APIC_ICR_TRIGGER_LEVEL      (1 << 15)
+#define APIC_ICR_SHORTHAND          (3 << 18)
+#define APIC_ICR_DESTINATION        ARCH_U64(0xffffffff00000000) /* in the x2APIC */
 
 #endif

@@ -33,9 +33,12 @@
 #define FIXED_CTR_CTRL_BITS     4
 #define FIXED_CTR_CTRL_ADAPTIVE ARCH_BIT(32) /* of counter 0 */
 
-/* IA32_PERF_GLOBAL_STATUS (and its reset and set registers). Bit n: PMCn; bit 32 + i: FIXED_CTRi.
- */
+/* IA32_PERF_GLOBAL_CTRL, _STATUS (with its reset and set registers), _INUSE. Bit n: PMCn; bit
+ * 32 + i: FIXED_CTRi. */
+#define GLOBAL_GENERAL                 ARCH_U64(0xffffffff)
+#define GLOBAL_FIXED                   ARCH_U64(0xffff00000000)
 #define GLOBAL_FIXED_SHIFT             32
+#define GLOBAL_CTRL_PERF_METRICS       ARCH_BIT(48)
 #define GLOBAL_STATUS_PERF_METRICS_OVF ARCH_BIT(48)
 #define GLOBAL_STATUS_TRACE_TOPA_PMI   ARCH_BIT(55)
 #define GLOBAL_STATUS_LBR_FRZ          ARCH_BIT(58)
@@ -58,6 +61,7 @@
 #define DEBUGCTL_FREEZE_PERFMON_ON_PMI ARCH_BIT(12)
 #define DEBUGCTL_UNCORE_PMI_EN         ARCH_BIT(13)
 #define DEBUGCTL_FREEZE_WHILE_SMM      ARCH_BIT(14)
+#define DEBUGCTL_RTM_DEBUG             ARCH_BIT(15)
 
 /* MSR_LBR_SELECT: a bit set suppresses the kind (SDM vol. 3 "Filtering of Last Branch Records"). */
 #define LBR_SELECT_CPL_EQ_0      ARCH_BIT(0)
@@ -71,6 +75,12 @@
 #define LBR_SELECT_FAR_BRANCH    ARCH_BIT(8)
 #define LBR_SELECT_EN_CALLSTACK  ARCH_BIT(9)
 
+/* MSR_LBR_INFO_x, SDM vol. 3 "MSR_LBR_INFO_x MSR". */
+#define LBR_INFO_CYCLES    ARCH_U64(0xffff)
+#define LBR_INFO_TSX_ABORT ARCH_BIT(61)
+#define LBR_INFO_IN_TSX    ARCH_BIT(62)
+#define LBR_INFO_MISPRED   ARCH_BIT(63)
+
 /* IA32_PERF_CAPABILITIES. */
 #define PERF_CAP_LBR_FMT          ARCH_U64(0x3f)
 #define PERF_CAP_PEBS_TRAP        ARCH_BIT(6)
@@ -81,6 +91,12 @@
 #define PERF_CAP_FW_WRITE         ARCH_BIT(13)
 #define PERF_CAP_PEBS_BASELINE    ARCH_BIT(14)
 #define PERF_CAP_PERF_METRICS     ARCH_BIT(15)
+#define PERF_CAP_PEBS_OUTPUT_PT   ARCH_BIT(16)
+
+/* IA32_PEBS_ENABLE, SDM vol. 3 "Processor Event Based Sampling (PEBS)": PMCn samples, and samples
+ * load latencies. */
+#define PEBS_ENABLE_PMC ARCH_U64(0xffffffff)
+#define PEBS_ENABLE_LL  ARCH_U64(0xffffffff00000000)
 
 /* MSR_PEBS_DATA_CFG, SDM vol. 3 "MSR_PEBS_DATA_CFG". */
 #define PEBS_DATA_CFG_MEMINFO     ARCH_BIT(0)
@@ -89,6 +105,12 @@
 #define PEBS_DATA_CFG_LBRS        ARCH_BIT(3)
 #define PEBS_DATA_CFG_LBR_ENTRIES ARCH_U64(0xff000000) /* less one */
 #define PEBS_DATA_CFG_LBR_SHIFT   24
+
+/* MSR_PERF_METRICS: parts of 255, SDM vol. 3 "Performance Metrics". */
+#define PERF_METRICS_RETIRING        ARCH_U64(0xff)
+#define PERF_METRICS_BAD_SPECULATION ARCH_U64(0xff00)
+#define PERF_METRICS_FRONTEND_BOUND  ARCH_U64(0xff0000)
+#define PERF_METRICS_BACKEND_BOUND   ARCH_U64(0xff000000)
 
 /* RDPMC's ECX, SDM vol. 2 "RDPMC". */
 #define RDPMC_FIXED   (1 << 30)

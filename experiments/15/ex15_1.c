@@ -27,8 +27,9 @@ static void print_events(const struct pmu_info *info)
 
 static void print_msr(const char *name, uint32_t msr, const struct pmu_msr_value *v)
 {
+    const struct decode_context context = {.version = pmu_info()->version};
     char fields[FIELDS_SIZE];
-    decode_msr_fields(fields, sizeof(fields), msr, v->value);
+    decode_msr_fields(fields, sizeof(fields), msr, v->value, &context);
     if (v->answered)
         note("%s (%XH) = 0x%llx  %s", name, (unsigned)msr, (unsigned long long)v->value, fields);
     else

@@ -6,7 +6,7 @@ FUZZ_FLAGS := -std=gnu11 -O1 -g $(WARNINGS) -I. -DPMULAB_VERSION='"$(VERSION)"' 
 	-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_COVERAGE := -fsanitize=fuzzer-no-link
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-FUZZ_SIM_OBJ := $(SIM_SRC:%=$(O)/fuzz/%.o) $(O)/fuzz/profiles.c.o
+FUZZ_SIM_OBJ := $(SIM_SRC:%=$(O)/fuzz/%.o) $(FACTS_SRC:%=$(O)/fuzz/%.o) $(O)/fuzz/profiles.c.o
 FUZZ_KERNEL_OBJ := $(O)/fuzz/boot/bootinfo.c.o $(O)/fuzz/kernel/acpi.c.o
 FUZZ_OWN_OBJ := $(patsubst $(O)/fuzz/%,$(O)/fuzz/tests/fuzz/%.c.o,$(FUZZERS))
 # make fuzz: for each fuzzer

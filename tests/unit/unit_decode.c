@@ -10,6 +10,10 @@
 #include <cmocka.h>
 
 #include "x86/decode.h"
+#include "x86/events.h"
+
+/* Version 4 and no names of events but the architectural ones. */
+static const struct decode_context v4 = {.version = 4};
 
 struct field_case {
     uint32_t msr;
@@ -43,6 +47,32 @@ static const struct field_case field_cases[] = {
     {0x1d9, 0x1c0, "TR BTS BTINT"},
     {0x1d9, 0x4, "reserved=0x4"},
     {0x3f1, 1ULL << 33 | 1, "PEBS_EN_PMC0 LL_EN_PMC1"},
+    {0x186, 1ULL << 34 | 0x4300c0, "INST_RETIRED.ANY_P USR OS EN Adaptive_Record"},
+    {0x186, 1ULL << 40 | 0x4300c0, "INST_RETIRED.ANY_P USR OS EN reserved=0x10000000000"},
+    {0x38d, 0xbULL | 1ULL << 32 | 1ULL << 36,
+     "FIXED_CTR0: OS USR PMI Adaptive_Record FIXED_CTR1: Adaptive_Record"},
+    {0x38d, 1ULL << 33, "reserved=0x200000000"},
+    {0x3f2, 0x1f00000bULL, "MEMINFO GPRS LBRS LBR_ENTRIES-1=31"},
+    {0x1c8, 0x3ff,
+     "CPL_EQ_0 CPL_NEQ_0 JCC NEAR_REL_CALL NEAR_IND_CALL NEAR_RET NEAR_IND_JMP NEAR_REL_JMP "
+     "FAR_BRANCH EN_CALLSTACK"},
+    {0xdc0, 1ULL << 63 | 25, "CYCLES=25 MISPRED"},
+    {0xddf, 3ULL << 61, "TSX_ABORT IN_TSX"},
+    {0xdc0, 1ULL << 60, "reserved=0x1000000000000000"},
+    {0x329, 0x40302010, "RETIRING=16 BAD_SPECULATION=32 FRONTEND_BOUND=48 BACKEND_BOUND=64"},
+    {0x1b, 0xfee00d00, "base=0xfee00000 BSP EXTD EN"},
+    {0x1b, 0, "base=0x0"},
+    {0xc0000080, 0xd01, "SCE LME LMA NXE"},
+    {0x80f, 0x1ff, "vector=0xff ENABLE"},
+    {0x830, 0x200004500ULL, "vector=0x00 INIT assert destination=0x00000002"},
+    {0x830, 0xc0831, "vector=0x31 fixed logical all-but-self destination=0x00000000"},
+    {0x832, 0x400ef, "vector=0xef unmasked TSC-deadline"},
+    {0x832, 0x30000, "vector=0x00 masked periodic"},
+    {0x835, 0x8700, "vector=0x00 ExtINT level unmasked"},
+    {0x835, 0x6400, "vector=0x00 NMI active-low remote-IRR unmasked"},
+    {0x837, 0x100fe, "vector=0xfe masked"},
+    {0x837, 0x400, "vector=0x00 unmasked reserved=0x400"},
+    {0x834, 0x2400, "vector=0x00 NMI unmasked reserved=0x2000"},
     {0xc1, 12345, ""}, /* a counter has no fields */
     {0x12345, 1, ""},  /* an MSR that nobody knows */
 };
@@ -52,22 +82,44 @@ static void fields(void **state)
     (void)state;
     char text[256];
     for (size_t i = 0; i < sizeof field_cases / sizeof *field_cases; i++) {
-        decode_msr_fields(text, sizeof text, field_cases[i].msr, field_cases[i].value);
+        decode_msr_fields(text, sizeof text, field_cases[i].msr, field_cases[i].value, &v4);
         assert_string_equal(text, field_cases[i].text);
     }
+}
+
+/* An event with a name of the model is asked for, an architectural one is not. */
+static const char *an_event(const void *arg, uint64_t select)
+{
+    assert_int_not_equal(select & 0xffff, 0x00c0);
+    return (select & 0xffff) == 0x0124 ? arg : NULL;
+}
+
+static void event_names(void **state)
+{
+    (void)state;
+    const struct decode_context model = {.version = 4, .event_name = an_event, .arg = "L2.MISS"};
+    char text[64];
+    decode_msr_fields(text, sizeof text, 0x187, 0x430124, &model);
+    assert_string_equal(text, "L2.MISS USR OS EN");
+    decode_msr_fields(text, sizeof text, 0x187, 0x430224, &model);
+    assert_string_equal(text, "event=0x24 umask=0x02 USR OS EN");
+    decode_msr_fields(text, sizeof text, 0x187, 0x4300c0, &model);
+    assert_string_equal(text, "INST_RETIRED.ANY_P USR OS EN");
+    assert_string_equal(pmu_fixed_event_name(3), "TOPDOWN.SLOTS");
+    assert_null(pmu_fixed_event_name(4));
 }
 
 /* Every single bit of a register with named fields shows up: as a field's name or as reserved. */
 static void no_bit_is_passed_over(void **state)
 {
     (void)state;
-    const uint32_t registers[] = {0x186, 0x38d, 0x38e, 0x38f, 0x390,
-                                  0x391, 0x392, 0x1d9, 0x345, 0x3f1};
+    const uint32_t registers[] = {0x186, 0x38d, 0x38e, 0x38f, 0x390, 0x391, 0x392,     0x1d9,
+                                  0x345, 0x3f1, 0x3f2, 0x1c8, 0xdc0, 0x1b,  0xc0000080};
     for (size_t r = 0; r < sizeof registers / sizeof *registers; r++) {
         char none[256], one[256];
-        decode_msr_fields(none, sizeof none, registers[r], 0);
+        decode_msr_fields(none, sizeof none, registers[r], 0, &v4);
         for (unsigned bit = 0; bit < 64; bit++) {
-            decode_msr_fields(one, sizeof one, registers[r], 1ULL << bit);
+            decode_msr_fields(one, sizeof one, registers[r], 1ULL << bit, &v4);
             if (strcmp(none, one) == 0)
                 fail_msg("MSR %x, bit %u: \"%s\"", registers[r], bit, one);
         }
@@ -78,7 +130,7 @@ static void perf_capabilities(void **state)
 {
     (void)state;
     char text[256];
-    decode_msr_fields(text, sizeof text, 0x345, 0x31c3);
+    decode_msr_fields(text, sizeof text, 0x345, 0x31c3, &v4);
     assert_non_null(strstr(text, "LBR_FMT=0x3"));
     assert_non_null(strstr(text, "PEBS_FMT=0x1"));
     assert_non_null(strstr(text, "PEBS_TRAP"));
@@ -121,15 +173,105 @@ static void names(void **state)
         {0x834, 4, "IA32_X2APIC_LVT_PMI"},
         {0x680, 4, "MSR_LASTBRANCH_0_FROM_IP"},
         {0x6cf, 4, "MSR_LASTBRANCH_15_TO_IP"},
+        {0x040, 2, "MSR_LASTBRANCH_0_FROM_IP"},
+        {0x063, 2, "MSR_LASTBRANCH_3_TO_IP"},
+        {0xdc0, 4, "MSR_LBR_INFO_0"},
+        {0xddf, 4, "MSR_LBR_INFO_31"},
+        {0x1dd, 4, "MSR_LER_FROM_LIP"},
+        {0x1a7, 4, "MSR_OFFCORE_RSP_1"},
+        {0x329, 5, "MSR_PERF_METRICS"},
+        {0x175, 4, "IA32_SYSENTER_ESP"},
+        {0x277, 4, "IA32_PAT"},
+        {0x832, 4, "IA32_X2APIC_LVT_TIMER"},
+        {0x836, 4, "IA32_X2APIC_LVT_LINT1"},
+        {0xc0000082, 4, "IA32_LSTAR"},
+        {0xc0000102, 4, "IA32_KERNEL_GS_BASE"},
     };
     char text[64];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_true(decode_msr_name(text, sizeof text, cases[i].msr, cases[i].version));
+        const struct decode_context context = {.version = cases[i].version};
+        assert_true(decode_msr_name(text, sizeof text, cases[i].msr, &context));
         assert_string_equal(text, cases[i].name);
     }
     memset(text, 'x', sizeof text);
-    assert_false(decode_msr_name(text, sizeof text, 0xdeadbeef, 4));
+    assert_false(decode_msr_name(text, sizeof text, 0xdeadbeef, &v4));
     assert_string_equal(text, "");
+}
+
+/* The table of registers: a name each, a number in it where the row has several registers, and in
+ * every version one row at most for an MSR. */
+static void registers(void **state)
+{
+    (void)state;
+    const struct decode_register *r, *other;
+    unsigned rows = 0;
+    for (; (r = decode_register(rows)) != NULL; rows++) {
+        assert_true(strncmp(r->name, "IA32_", 5) == 0 || strncmp(r->name, "MSR_", 4) == 0);
+        assert_true(r->count >= 1);
+        assert_int_equal(strstr(r->name, "%u") != NULL, r->count > 1);
+        for (unsigned j = 0; j < rows; j++) {
+            other = decode_register(j);
+            if (r->first < other->first + other->count && other->first < r->first + r->count &&
+                r->version_min <= other->version_max && other->version_min <= r->version_max)
+                fail_msg("%s and %s overlap at %x", r->name, other->name, r->first);
+        }
+    }
+    assert_true(rows > 60);
+    assert_null(decode_register(rows));
+}
+
+/* The fields as data: in their places they make up the text, none overlaps another, and each has a
+ * name and, for a choice, all of its names. */
+static void fields_as_data(void **state)
+{
+    (void)state;
+    struct decode_field f;
+    const struct decode_register *r;
+    for (unsigned row = 0; (r = decode_register(row)) != NULL; row++) {
+        const struct decode_context context = {.version = r->version_min};
+        uint64_t seen = 0;
+        for (unsigned i = 0; decode_msr_field(&f, r->first, i, &context); i++) {
+            assert_true(f.bits >= 1 && f.low + f.bits <= 64);
+            uint64_t mask = (f.bits == 64 ? 0 : 1ULL << f.bits) - 1;
+            assert_int_equal(seen & mask << f.low, 0);
+            seen |= mask << f.low;
+            assert_true(strlen(f.name) > 0 && strlen(f.name) < sizeof f.name - 1);
+            assert_true(strlen(f.group) < sizeof f.group - 1);
+            assert_null(strstr(f.name, "%"));
+            assert_int_not_equal(f.kind, DECODE_COUNTERS);
+            if (f.kind == DECODE_FLAG)
+                assert_int_equal(f.bits, 1);
+            assert_int_equal(f.kind == DECODE_CHOICE, f.choices != NULL);
+            for (unsigned v = 0; f.kind == DECODE_CHOICE && v <= mask; v++)
+                assert_non_null(f.choices[v]);
+        }
+    }
+    static const struct {
+        uint32_t msr;
+        unsigned index;
+        struct decode_field field;
+    } cases[] = {
+        {0x186, 0, {"EVENT", "", DECODE_EVENT, 0, 8, NULL}},
+        {0x186, 1, {"UMASK", "", DECODE_UMASK, 8, 8, NULL}},
+        {0x186, 10, {"CMASK", "", DECODE_AMOUNT, 24, 8, NULL}},
+        {0x38e, 3, {"Ovf_PMC3", "", DECODE_FLAG, 3, 1, NULL}},
+        {0x38e, 33, {"Ovf_FIXED_CTR1", "", DECODE_FLAG, 33, 1, NULL}},
+        {0x38d, 8, {"PMI", "FIXED_CTR1", DECODE_FLAG, 7, 1, NULL}},
+        {0x38d, 9, {"Adaptive_Record", "FIXED_CTR1", DECODE_FLAG, 36, 1, NULL}},
+        {0x345, 3, {"PEBS_FMT", "", DECODE_NUMBER, 8, 4, NULL}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(decode_msr_field(&f, cases[i].msr, cases[i].index, &v4));
+        assert_string_equal(f.name, cases[i].field.name);
+        assert_string_equal(f.group, cases[i].field.group);
+        assert_int_equal(f.kind, cases[i].field.kind);
+        assert_int_equal(f.low, cases[i].field.low);
+        assert_int_equal(f.bits, cases[i].field.bits);
+    }
+    assert_true(decode_msr_field(&f, 0x834, 1, &v4));
+    assert_string_equal(f.choices[4], "NMI");
+    assert_false(decode_msr_field(&f, 0xc1, 0, &v4));
+    assert_false(decode_msr_field(&f, 0x12345, 0, &v4));
 }
 
 static void lvt_entries(void **state)
@@ -167,9 +309,9 @@ static void small_buffers(void **state)
         char *text = malloc(size);
         assert_non_null(text);
         for (uint32_t msr = 0; msr < 0x900; msr++) {
-            decode_msr_name(text, size, msr, 4);
+            decode_msr_name(text, size, msr, &v4);
             assert_true(strlen(text) < size);
-            decode_msr_fields(text, size, msr, UINT64_MAX);
+            decode_msr_fields(text, size, msr, UINT64_MAX, &v4);
             assert_true(strlen(text) < size);
             decode_msr_address(text, size, msr);
             assert_true(strlen(text) < size);
@@ -184,6 +326,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields),
+        cmocka_unit_test(event_names),
+        cmocka_unit_test(registers),
+        cmocka_unit_test(fields_as_data),
         cmocka_unit_test(no_bit_is_passed_over),
         cmocka_unit_test(perf_capabilities),
         cmocka_unit_test(names),
