@@ -31,10 +31,13 @@
 #define CR4_OSFXSR     (1 << 9)
 #define CR4_OSXMMEXCPT (1 << 10)
 #define CR4_UMIP       (1 << 11)
+#define CR4_VMXE       (1 << 13)
+#define CR4_SMXE       (1 << 14)
 #define CR4_FSGSBASE   (1 << 16)
 #define CR4_OSXSAVE    (1 << 18)
 #define CR4_SMEP       (1 << 20)
 #define CR4_SMAP       (1 << 21)
+#define CR4_PKE        (1 << 22)
 
 /* RFLAGS, SDM vol. 1 "EFLAGS Register". */
 #define RFLAGS_CF     (1 << 0)

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "sim/cpu/ops.h"
+#include "sim/cpu/system.h"
 
 enum shape {
     SHAPE_TABLE,   /* op_table by form and size */
@@ -41,20 +42,7 @@ enum shape {
 };
 
 /* CPUID bits that announce what is not in every x86-64. */
-enum feature {
-    ALWAYS,
-    POPCNT,
-    MOVBE,
-    CX16,
-    SSE42,
-    CLFSH,
-    LZCNT,
-    BMI1,
-    BMI2,
-    ADX,
-    CLFLUSHOPT,
-    NEVER
-};
+enum feature { ALWAYS, POPCNT, MOVBE, CX16, SSE42, CLFSH, LZCNT, BMI1, BMI2, ADX, CLFLUSHOPT };
 static const struct {
     uint32_t leaf;
     unsigned reg, bit; /* register: 0 EAX ... 3 EDX */
@@ -216,8 +204,6 @@ static const struct recipe recipes[] = {
     R(UD0, NOP, op_undefined),
     R(UD1, NOP, op_undefined),
     R(UD2, NOP, op_undefined),
-    RF(RDRAND, NOP, op_undefined, NEVER),
-    RF(RDSEED, NOP, op_undefined, NEVER),
     RC(AAA, PLAIN, op_bcd, BCD_AAA),
     RC(AAS, PLAIN, op_bcd, BCD_AAS),
     RC(DAA, PLAIN, op_bcd, BCD_DAA),
@@ -245,19 +231,9 @@ static const struct recipe recipes[] = {
 
 static const struct recipe *by_mnemonic[ZYDIS_MNEMONIC_MAX_VALUE + 1];
 
-static bool has_feature(const struct profile *p, enum feature f)
+static bool has_feature(const struct cpu *cpu, enum feature f)
 {
-    if (f == ALWAYS)
-        return true;
-    if (f == NEVER)
-        return false;
-    for (unsigned i = 0; i < p->n_cpuid; i++) {
-        const struct cpuid_leaf *l = &p->cpuid[i];
-        const uint32_t regs[] = {l->eax, l->ebx, l->ecx, l->edx};
-        if (l->leaf == features[f].leaf && (l->any_subleaf || l->subleaf == 0))
-            return regs[features[f].reg] >> features[f].bit & 1;
-    }
-    return false;
+    return f == ALWAYS || cpuid_has(cpu, features[f].leaf, 0, features[f].reg, features[f].bit);
 }
 
 enum { DECODER_64, DECODER_32, DECODER_16, DECODER_REAL };
@@ -283,8 +259,8 @@ void decode_init(struct cpu *cpu)
         ZydisDecoderEnableMode(d, ZYDIS_DECODER_MODE_MPX, ZYAN_FALSE);
         ZydisDecoderEnableMode(d, ZYDIS_DECODER_MODE_CET, ZYAN_FALSE);
         ZydisDecoderEnableMode(d, ZYDIS_DECODER_MODE_CLDEMOTE, ZYAN_FALSE);
-        ZydisDecoderEnableMode(d, ZYDIS_DECODER_MODE_LZCNT, has_feature(cpu->profile, LZCNT));
-        ZydisDecoderEnableMode(d, ZYDIS_DECODER_MODE_TZCNT, has_feature(cpu->profile, BMI1));
+        ZydisDecoderEnableMode(d, ZYDIS_DECODER_MODE_LZCNT, has_feature(cpu, LZCNT));
+        ZydisDecoderEnableMode(d, ZYDIS_DECODER_MODE_TZCNT, has_feature(cpu, BMI1));
     }
 }
 
@@ -443,7 +419,7 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
         return KIND_SYSTEM;
     }
     /* Zydis takes VEX encodings for those of Knights Corner, which no profile is. */
-    if (!has_feature(cpu->profile, r->feature) || z->meta.isa_ext == ZYDIS_ISA_EXT_KNC ||
+    if (!has_feature(cpu, r->feature) || z->meta.isa_ext == ZYDIS_ISA_EXT_KNC ||
         (z->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX && (mode & MODE_REAL))) {
         op->fn = op_undefined;
         return KIND_BRANCH;

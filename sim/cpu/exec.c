@@ -204,36 +204,6 @@ void exec_branch(struct cpu *cpu, const struct op *op, enum branch_kind kind, ui
         exec_taken(cpu, kind, op->rip + base, target + base, mispredicted);
 }
 
-/* x87, MMX, SSE and AVX are not simulated. Where the guest has not switched them on the manual's
- * exception comes first (SDM vol. 3 "Interrupt 7 - Device Not Available Exception", "Emulation of
- * Instructions that Raise #UD"; vol. 2 "Exception Conditions of Legacy SIMD"). */
-static _Noreturn void missing(struct cpu *cpu, const struct insn *in)
-{
-    const ZydisDecodedInstruction *z = &in->z;
-    switch (z->meta.isa_set) {
-    case ZYDIS_ISA_SET_X87:
-    case ZYDIS_ISA_SET_FCMOV:
-    case ZYDIS_ISA_SET_SSE3X87:
-        if (z->mnemonic == ZYDIS_MNEMONIC_FWAIT
-                ? (cpu->cr0 & (CR0_MP | CR0_TS)) == (CR0_MP | CR0_TS)
-                : (cpu->cr0 & (CR0_EM | CR0_TS)) != 0)
-            cpu_fault(cpu, VEC_NM, 0);
-        break;
-    default:
-        if (z->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) {
-            if (!(cpu->cr4 & CR4_OSXSAVE))
-                cpu_fault(cpu, VEC_UD, 0);
-        } else if (z->meta.exception_class != ZYDIS_EXCEPTION_CLASS_NONE) {
-            if ((cpu->cr0 & CR0_EM) || !(cpu->cr4 & CR4_OSFXSR))
-                cpu_fault(cpu, VEC_UD, 0);
-            if (cpu->cr0 & CR0_TS)
-                cpu_fault(cpu, VEC_NM, 0);
-        }
-        break;
-    }
-    cpu_unsupported(cpu, ZydisMnemonicGetString(z->mnemonic));
-}
-
 /* System instructions see the totals as they were before them; then they count, in the class where
  * they began. */
 void op_system(struct cpu *cpu, const struct op *op)
@@ -245,7 +215,7 @@ void op_system(struct cpu *cpu, const struct op *op)
     b->insn->rip = op->rip;
     cpu->rip = op[1].rip;
     if (!system_execute(cpu, b->insn))
-        missing(cpu, b->insn);
+        missing_instruction(cpu, b->insn);
     if (cpu->unfinished)
         cpu->rip = op->rip;
     else
