@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 import time
 
-OVMF = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
 TEXT_MEMORY, TEXT_BYTES, TEXT_COLUMNS = 0xB8000, 80 * 25 * 2, 80
 EXIT_STATUS = {33: 0, 35: 1, 37: 3}  # isa-debug-exit turns v into 2v + 1; as scripts/qemu has it
 
@@ -18,26 +17,14 @@ EXIT_STATUS = {33: 0, 35: 1, 37: 3}  # isa-debug-exit turns v into 2v + 1; as sc
 class Machine:
     """Boots an image. Use it in a with statement, which ends it."""
 
-    def __init__(self, image, *, firmware="bios", medium="cd", machine="q35", cpu="max", memory="256M", cpus=1,
-                 debug_exit=True, serial=True, more=()):
+    def __init__(self, image, *, more=(), **settings):
+        """settings: those of scripts/qemu-command. more: words of QEMU's own."""
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="pmulab-"))
-        command = ["qemu-system-x86_64", "-accel", "tcg", "-machine", machine, "-cpu", cpu, "-m", memory]
-        command += ["-smp", str(cpus), "-display", "none", "-nic", "none", "-no-reboot", "-vga", "std"]
-        command += ["-qmp", f"unix:{self.scratch}/qmp,server=on,wait=off", "-monitor", "none"]
-        command += ["-serial", "stdio" if serial else "none"]
-        if debug_exit:
-            command += ["-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"]
-        if medium == "cd":
-            command += ["-cdrom", str(image)]
-        else:
-            command += ["-drive", f"if=none,id=stick,format=raw,snapshot=on,file={image}", "-device", "qemu-xhci"]
-            command += ["-device", "usb-storage,drive=stick,bootindex=0"]
-        if firmware == "uefi":
-            code = next(path for path in OVMF if os.path.exists(path))
-            shutil.copy(code.replace("CODE", "VARS"), self.scratch / "vars")
-            command += ["-drive", f"if=pflash,format=raw,readonly=on,file={code}"]
-            command += ["-drive", f"if=pflash,format=raw,file={self.scratch}/vars"]
-        self.command = [*command, *more]
+        settings = {"vars": self.scratch / "vars", **settings}
+        words = [f"{name.replace('_', '-')}={value}" for name, value in settings.items()]
+        command = subprocess.run(["scripts/qemu-command", image, *words], stdout=subprocess.PIPE, text=True, check=True)
+        qmp = ["-qmp", f"unix:{self.scratch}/qmp,server=on,wait=off"]
+        self.command = [*command.stdout.splitlines(), *qmp, *more]
         self.raw = b""
 
     def __enter__(self):

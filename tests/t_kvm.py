@@ -48,7 +48,7 @@ def boot(refused="", hangs="", complaint="", seconds=10):
     qemu.chmod(0o755)
     count.write_text("", encoding="utf-8")
     path = f"{bin_dir.absolute()}:{os.environ['PATH']}"
-    result = run("scripts/qemu", "no.iso", "kvm", "bios", 1, seconds, env={"PATH": path})
+    result = run("scripts/qemu", "no.iso", "accel=kvm", f"seconds={seconds}", env={"PATH": path})
     return result, count.read_text(encoding="utf-8").count("run")
 
 

@@ -57,7 +57,7 @@ def boot_model(model):
 
 def refuse_model(model):
     """Boots with one that has not; gives what the serial line and the screen say."""
-    with Machine(image, cpu=model, machine="pc", debug_exit=False) as machine:
+    with Machine(image, cpu=model, machine="pc", debug_exit="no") as machine:
         machine.wait_for(REFUSED, 30)
         screen = machine.wait_for_screen(machine.text_screen, "here.", 10)
         return machine.serial, screen

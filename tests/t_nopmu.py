@@ -36,7 +36,7 @@ image = SCRATCH / "pmulab.iso"
 made = run("scripts/iso", image, seconds=60)
 ok(made.status == 0 and image.stat().st_size < 32 << 20, "the image is made, under 32 MiB", made)
 for firmware, medium in [("bios", "cd"), ("uefi", "cd"), ("bios", "usb"), ("uefi", "usb")]:
-    result = run("scripts/qemu", image, "tcg", firmware, 1, 120, medium, seconds=150)
+    result = run("scripts/qemu", image, f"firmware={firmware}", f"medium={medium}", seconds=150)
     # Before the kernel's first line are the firmware's and GRUB's own.
     at = result.out.rfind("TAP version 14")
     result.out = result.out[max(at, 0) :]

@@ -41,7 +41,7 @@ def check_summary(text, name, serial):
 
 full = image("screen.iso", "run=all")
 for firmware in ("bios", "uefi"):
-    with Machine(full, firmware=firmware, debug_exit=False) as machine:
+    with Machine(full, firmware=firmware, debug_exit="no") as machine:
         machine.wait_for("may be switched off", 100)
         read = reader(machine, firmware)
         text = machine.wait_for_screen(read, "may be switched off")
@@ -64,7 +64,7 @@ for firmware in ("bios", "uefi"):
 # A machine without a serial port: started by the keyboard, read on the screen.
 menu = image("menu.iso", "menu=60")
 for firmware in ("bios", "uefi"):
-    with Machine(menu, firmware=firmware, debug_exit=False, serial=False) as machine:
+    with Machine(menu, firmware=firmware, debug_exit="no", serial="none") as machine:
         read = reader(machine, firmware)
         text = machine.wait_for_screen(read, "without a key", 60)
         ok("without a key" in text and TITLE in text, f"{firmware}, keyboard: the menu is there", text)

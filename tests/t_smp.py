@@ -84,7 +84,9 @@ for name, words in (("quick", FASTER), ("all", BREAKERS)):
 for firmware, n in [("bios", 1), ("bios", 2), ("bios", 4), ("bios", 10), ("uefi", 4)]:
     complete = (firmware, n) == ("bios", 4)
     image = SCRATCH / ("smp-all.iso" if complete else "smp-quick.iso")
-    result = run("scripts/qemu", image, "tcg", firmware, n, 60, "cd", 64, seconds=90)
+    result = run(
+        "scripts/qemu", image, f"firmware={firmware}", f"cpus={n}", "memory=64M", "seconds=60", seconds=90
+    )
     result.out = result.out[max(result.out.rfind("TAP version 14"), 0) :]  # the firmware prints too
     name = f"QEMU, {firmware}, {n} processors, 64 MiB"
     check_breakers(result, name, list(BREAKERS) if complete else FASTER if n > 1 else ["0-5"])

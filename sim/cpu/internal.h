@@ -68,8 +68,8 @@ struct insn {
  * cpu_unsupported; undefined: #UD. Returns false when the instruction is unknown to it. */
 bool system_execute(struct cpu *cpu, const struct insn *in);
 
-/* An instruction that is neither the interpreter's nor the system part's: its exception where CPUID does not announce it
- * or it is not switched on, otherwise cpu_unsupported. */
+/* An instruction that is neither the interpreter's nor the system part's: its exception where CPUID
+ * does not announce it or it is not switched on, otherwise cpu_unsupported. */
 _Noreturn void missing_instruction(struct cpu *cpu, const struct insn *in);
 
 /* Effective linear address of a memory operand of in, with the segmentation checks (SDM vol. 3
