@@ -5,6 +5,7 @@
 
 #include "x86/arch.h"
 #include "kernel/cpuid.h"
+#include "kernel/nmi.h"
 #include "kernel/panic.h"
 #include "kernel/percpu.h"
 #include "kernel/print.h"
@@ -36,8 +37,7 @@ bool guard_enter(void (*fn)(void *), void *arg);
 _Noreturn void guard_resume(void);
 
 static struct gate idt[VECTORS] __attribute__((aligned(16)));
-static trap_handler handlers[VECTORS];
-static unsigned strays;
+static trap_handler handlers[VECTORS] = {[VEC_NMI] = nmi_interrupt};
 static volatile bool holding;
 
 static unsigned ist_of(unsigned vector)
@@ -162,8 +162,6 @@ void trap_dispatch(struct trap_frame *frame)
     trap_handler handler = handlers[frame->vector];
     if (handler)
         handler(frame);
-    else if (frame->vector == VEC_NMI)
-        strays++; /* before pmu_init() nobody could say where it is from */
     else
         unexpected(frame);
 }
@@ -171,11 +169,6 @@ void trap_dispatch(struct trap_frame *frame)
 void trap_hold(bool on)
 {
     holding = on;
-}
-
-unsigned trap_stray_nmis(void)
-{
-    return strays;
 }
 
 bool trap_guarded(void (*fn)(void *), void *arg, const char **why)

@@ -22,7 +22,8 @@ void trap_init(void);
 void trap_init_cpu(unsigned index);
 
 /* Installs a handler for a vector (NULL: the default, which reports and fails the experiment or
- * panics). The handler writes EOI itself where one is due. Returns the handler that was there. */
+ * panics; NMIs have their own, kernel/nmi.h). The handler writes EOI itself where one is due.
+ * Returns the handler that was there. */
 trap_handler trap_set_handler(unsigned vector, trap_handler handler);
 
 /* Points the vector straight at entry, assembly that ends in IRETQ, past the dispatcher; NULL: to
@@ -32,9 +33,6 @@ void trap_set_entry(unsigned vector, const char *entry);
 /* While held, a refused MSR access does not end the guarded run: an NMI's handler must not break
  * off what is being printed. */
 void trap_hold(bool on);
-
-/* NMIs that came while no handler for them was installed: they are ignored. */
-unsigned trap_stray_nmis(void);
 
 /* Lets ring 3 reach entry by INT n: an interrupt gate with DPL 3 in place of the vector's own. */
 void trap_set_user_gate(unsigned vector, const char *entry);

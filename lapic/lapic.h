@@ -58,13 +58,10 @@ bool lapic_has_pmi(void);
 
 /* One-shot deadlines on the boot processor's LAPIC timer, from interrupt context; each is
  * independent of the other. On another processor the functions do nothing.
- * The watchdog's ends the experiment; the alarm only wakes HLT and calls fn (may be NULL). */
+ * The watchdog's ends the experiment, and waits while the console prints; the alarm only wakes HLT
+ * and calls fn (may be NULL). */
 void lapic_watchdog_start(uint32_t milliseconds);
 void lapic_watchdog_stop(void);
-/* Time between the two does not count: the console of a real PC is slow. Not nested; no effect when
- * the watchdog is off. */
-void lapic_watchdog_pause(void);
-void lapic_watchdog_resume(void);
 void lapic_alarm(uint32_t microseconds, void (*fn)(void));
 
 #endif

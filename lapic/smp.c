@@ -13,6 +13,7 @@
 #include "kernel/acpi.h"
 #include "x86/arch.h"
 #include "kernel/cpuid.h"
+#include "kernel/nmi.h"
 #include "kernel/paging.h"
 #include "kernel/panic.h"
 #include "kernel/percpu.h"
@@ -56,7 +57,6 @@ static struct acpi_processors found;
 static const char *why_alone;
 static unsigned starting; /* the index that the next one to come gets */
 static void (*start_cpu)(unsigned index);
-static trap_handler nmi_before;
 static bool halting;
 
 /* Those that stay asleep, and why. */
@@ -145,7 +145,8 @@ static void wake_interrupt(struct trap_frame *frame)
     lapic_eoi();
 }
 
-static void nmi(struct trap_frame *frame)
+/* The boot processor asks by NMI: to end the run, or the machine. */
+static bool nmi(struct trap_frame *frame)
 {
     struct percpu *cpu = this_cpu();
     struct processor *self = &processors[cpu->index];
@@ -153,15 +154,14 @@ static void nmi(struct trap_frame *frame)
     if (__atomic_load_n(&halting, __ATOMIC_RELAXED))
         for (;;)
             __asm__ volatile("cli; hlt");
-    if (!__atomic_load_n(&self->stop, __ATOMIC_ACQUIRE)) {
-        nmi_before(frame);
-        return;
-    }
+    if (!__atomic_load_n(&self->stop, __ATOMIC_ACQUIRE))
+        return false;
     /* Between two runs there is nothing to end; the sender repeats it. */
     if (cpu->guard_rsp) {
         self->stop = false;
         trap_abort("ended by the boot processor", frame);
     }
+    return true;
 }
 
 /* ---- on the boot processor ---- */
@@ -359,7 +359,7 @@ void smp_init(const struct bootinfo *boot, void (*start)(unsigned index))
         return;
     why_alone = "no other processor of the MADT started";
     start_cpu = start;
-    nmi_before = trap_set_handler(VEC_NMI, nmi);
+    nmi_add_owner(nmi);
     trap_set_handler(LAPIC_VECTOR_WAKE, wake_interrupt);
     panic_on_enter(halt_others);
     print_share(my_index, clock, tsc_ticks_us(CONSOLE_PATIENCE_S * 1000000ULL));

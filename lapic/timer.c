@@ -21,11 +21,18 @@
 #define COUNT_MAX      0xffffffffu
 #define WHY_SIZE       80
 #define NO_DEADLINE    0
+/* How many texts an experiment may print without that their time counts. The longest dump has some
+ * hundred; who prints for ever must not hold the watchdog off for ever. */
+#define PATIENT_PRINTS 4096
 
 static struct {
     uint64_t tsc_ticks, timer_ticks; /* how far each went during calibration; 0: no timer */
     uint64_t watchdog_at, alarm_at;  /* TSC values, NO_DEADLINE when off */
-    uint64_t paused_rest;            /* what the watchdog had left when it was paused */
+    /* The console is writing, so deep in interrupts; since when; its interrupt came meanwhile. */
+    unsigned printing;
+    uint64_t printing_since;
+    bool missed;
+    unsigned patience;
     uint32_t watchdog_ms;
     bool interrupts; /* its LVT entry took the vector and is unmasked */
     void (*alarm_fn)(void);
@@ -36,6 +43,9 @@ static struct {
 static void timer_arm(void)
 {
     uint64_t at = timer.watchdog_at;
+    timer.missed = timer.printing > 0;
+    if (timer.missed)
+        at = NO_DEADLINE;
     if (at == NO_DEADLINE || (timer.alarm_at != NO_DEADLINE && timer.alarm_at < at))
         at = timer.alarm_at;
     if (at == NO_DEADLINE) {
@@ -66,7 +76,7 @@ static _Noreturn void watchdog_expired(const struct trap_frame *frame)
 static void timer_interrupt(struct trap_frame *frame)
 {
     bool alarm = timer_take(&timer.alarm_at);
-    bool watchdog = timer_take(&timer.watchdog_at);
+    bool watchdog = timer.printing == 0 && timer_take(&timer.watchdog_at);
     timer_arm();
     /* Before the handlers: trap_abort() does not come back, and EOI must not be owed then. */
     lapic_eoi();
@@ -74,23 +84,6 @@ static void timer_interrupt(struct trap_frame *frame)
         timer.alarm_fn();
     if (watchdog)
         watchdog_expired(frame);
-}
-
-void lapic_timer_init(void)
-{
-    trap_set_handler(LAPIC_VECTOR_TIMER, timer_interrupt);
-    lapic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_16);
-    lapic_write(APIC_LVT_TIMER, APIC_LVT_MASK | LAPIC_VECTOR_TIMER);
-    lapic_write(APIC_TIMER_INITIAL, COUNT_MAX);
-    uint64_t tsc = rdtsc();
-    uint32_t count = lapic_read(APIC_TIMER_CURRENT);
-    delay_us(CALIBRATION_US);
-    timer.timer_ticks = count - lapic_read(APIC_TIMER_CURRENT);
-    timer.tsc_ticks = rdtsc() - tsc;
-    lapic_write(APIC_TIMER_INITIAL, 0);
-    lapic_write(APIC_LVT_TIMER, LAPIC_VECTOR_TIMER);
-    /* A timer that counts and cannot interrupt would let HLT sleep for ever. */
-    timer.interrupts = lapic_read(APIC_LVT_TIMER) == LAPIC_VECTOR_TIMER;
 }
 
 bool lapic_has_timer(void)
@@ -117,7 +110,8 @@ void lapic_watchdog_start(uint32_t milliseconds)
 {
     if (!is_mine())
         return;
-    timer.paused_rest = 0;
+    timer.printing = 0; /* an aborted run may have been printing */
+    timer.patience = PATIENT_PRINTS;
     timer.watchdog_ms = milliseconds;
     watchdog_set(rdtsc() + tsc_ticks_us((uint64_t)milliseconds * 1000));
 }
@@ -126,25 +120,7 @@ void lapic_watchdog_stop(void)
 {
     if (!is_mine())
         return;
-    timer.paused_rest = 0;
     watchdog_set(NO_DEADLINE);
-}
-
-void lapic_watchdog_pause(void)
-{
-    if (!is_mine() || timer.watchdog_at == NO_DEADLINE)
-        return;
-    uint64_t at = timer.watchdog_at, now = rdtsc();
-    timer.paused_rest = at > now ? at - now : 1;
-    watchdog_set(NO_DEADLINE);
-}
-
-void lapic_watchdog_resume(void)
-{
-    if (!is_mine() || timer.paused_rest == 0)
-        return;
-    watchdog_set(rdtsc() + timer.paused_rest);
-    timer.paused_rest = 0;
 }
 
 void lapic_alarm(uint32_t microseconds, void (*fn)(void))
@@ -156,4 +132,47 @@ void lapic_alarm(uint32_t microseconds, void (*fn)(void))
     timer.alarm_at = rdtsc() + tsc_ticks_us(microseconds);
     timer_arm();
     irq_restore(rflags);
+}
+
+/* The console of a real PC is slow, and an interrupt that prints in the middle of a text must not
+ * end the pause. The timer itself is left alone: no MSR is written for each text. */
+static void before_print(void)
+{
+    if (!is_mine() || (timer.printing == 0 && timer.patience == 0))
+        return;
+    if (timer.printing++ > 0)
+        return;
+    timer.patience--;
+    timer.printing_since = rdtsc();
+}
+
+static void after_print(void)
+{
+    if (!is_mine() || timer.printing == 0)
+        return;
+    uint64_t rflags = irq_save();
+    if (--timer.printing == 0 && timer.watchdog_at != NO_DEADLINE) {
+        timer.watchdog_at += rdtsc() - timer.printing_since;
+        if (timer.missed)
+            timer_arm();
+    }
+    irq_restore(rflags);
+}
+
+void lapic_timer_init(void)
+{
+    trap_set_handler(LAPIC_VECTOR_TIMER, timer_interrupt);
+    lapic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_16);
+    lapic_write(APIC_LVT_TIMER, APIC_LVT_MASK | LAPIC_VECTOR_TIMER);
+    lapic_write(APIC_TIMER_INITIAL, COUNT_MAX);
+    uint64_t tsc = rdtsc();
+    uint32_t count = lapic_read(APIC_TIMER_CURRENT);
+    delay_us(CALIBRATION_US);
+    timer.timer_ticks = count - lapic_read(APIC_TIMER_CURRENT);
+    timer.tsc_ticks = rdtsc() - tsc;
+    lapic_write(APIC_TIMER_INITIAL, 0);
+    lapic_write(APIC_LVT_TIMER, LAPIC_VECTOR_TIMER);
+    /* A timer that counts and cannot interrupt would let HLT sleep for ever. */
+    timer.interrupts = lapic_read(APIC_LVT_TIMER) == LAPIC_VECTOR_TIMER;
+    print_around(before_print, after_print);
 }

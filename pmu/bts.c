@@ -4,7 +4,6 @@
 #include "kernel/msr.h"
 #include "kernel/panic.h"
 #include "kernel/print.h"
-#include "lapic/lapic.h"
 #include "pmu/ds.h"
 
 #include <stddef.h>
@@ -68,7 +67,6 @@ static const char *name_address(char *buf, size_t size, uint64_t address)
 void bts_dump(const char *title, const struct bts_record *records, unsigned n)
 {
     char from[SYMBOL_SIZE], to[SYMBOL_SIZE];
-    lapic_watchdog_pause();
     kprintf("# %s: %u BTS records, oldest first\n", title, n);
     for (unsigned i = 0; i < n; i++) {
         const struct bts_record *r = &records[i];
@@ -76,5 +74,4 @@ void bts_dump(const char *title, const struct bts_record *records, unsigned n)
                 (unsigned long long)r->to, r->flags & BTS_PREDICTED ? "predicted" : "",
                 name_address(from, sizeof(from), r->from), name_address(to, sizeof(to), r->to));
     }
-    lapic_watchdog_resume();
 }

@@ -6,7 +6,6 @@
 #include "kernel/percpu.h"
 #include "kernel/print.h"
 #include "kernel/string.h"
-#include "lapic/lapic.h"
 #include "pmu/bts.h"
 #include "pmu/pebs.h"
 #include "pmu/pmu.h"
@@ -124,7 +123,6 @@ void ds_dump(const char *title)
     static const char *const pebs_names[] = {"PEBS buffer base", "PEBS index",
                                              "PEBS absolute maximum", "PEBS interrupt threshold"};
     const struct ds_area *area = ds_area();
-    lapic_watchdog_pause();
     kprintf("# %s: the DS management area\n", title);
     if (area == NULL) {
         kprintf("#   there is none\n");
@@ -136,5 +134,4 @@ void ds_dump(const char *title)
                 dump_quad(&area->reset[n], "PEBS counter reset", "IA32_PMC%u: %llu events more", n,
                           (unsigned long long)(pmu_counter_max(n) - area->reset[n] + 1));
     }
-    lapic_watchdog_resume();
 }

@@ -66,7 +66,7 @@ static void dump_xapic_lvt(void)
             (unsigned long long)lvt, fields);
 }
 
-static void dump_all(const char *title)
+void pmu_dump(const char *title)
 {
     const struct pmu_info *info = pmu_info();
     kprintf("# %s\n", title);
@@ -103,11 +103,4 @@ static void dump_all(const char *title)
         dump_msr(MSR_X2APIC_BASE + APIC_LVT_PERFMON / 16, NULL);
     else if (lapic_has_pmi())
         dump_xapic_lvt();
-}
-
-void pmu_dump(const char *title)
-{
-    lapic_watchdog_pause();
-    dump_all(title);
-    lapic_watchdog_resume();
 }

@@ -9,7 +9,6 @@
 #include "kernel/print.h"
 #include "kernel/string.h"
 #include "kernel/trap.h"
-#include "lapic/lapic.h"
 
 #define CPUID_7_EDX_ARCH_LBR (1 << 19)
 #define FLAGS_TEXT           64
@@ -242,11 +241,9 @@ static void print_record(unsigned age, const struct branch_record *record)
 void lbr_dump(const char *title)
 {
     struct branch_record records[LBR_MAX_DEPTH];
-    lapic_watchdog_pause();
     unsigned n = lbr_read(records, LBR_MAX_DEPTH);
     kprintf("# %s\n#   LBR stack, newest first: %u of %u, TOS %u, format %u (%s)\n", title, n,
             info.depth, lbr_tos(), info.format, lbr_format_name(info.format));
     for (unsigned i = 0; i < n; i++)
         print_record(i, &records[i]);
-    lapic_watchdog_resume();
 }

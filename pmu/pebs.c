@@ -5,7 +5,6 @@
 #include "kernel/msr.h"
 #include "kernel/panic.h"
 #include "kernel/print.h"
-#include "lapic/lapic.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
 
@@ -177,10 +176,8 @@ static void dump_record(unsigned n, const struct pebs_record *r)
 
 void pebs_dump_records(const char *title, const struct pebs_record *records, unsigned n)
 {
-    lapic_watchdog_pause();
     kprintf("# %s: PEBS records of %u bytes, format %u\n", title, pebs_record_size(),
             pebs_format());
     for (unsigned i = 0; i < n; i++)
         dump_record(i, &records[i]);
-    lapic_watchdog_resume();
 }

@@ -16,6 +16,7 @@
 #include "pmu/pmi.h"
 
 #include "kernel/msr.h"
+#include "kernel/nmi.h"
 #include "kernel/percpu.h"
 #include "kernel/print.h"
 #include "kernel/trap.h"
@@ -29,16 +30,18 @@ static struct {
     pmi_handler handler;
     enum pmi_counters counters;
     volatile unsigned count, unexpected;
+    unsigned nmis_before; /* nmi_strays() at the last reset */
 } dispatches[MAX_CPUS];
 #define dispatch (dispatches[this_cpu()->index])
 
 /* Of all processors, since they were last reported. Not printed by the handler, which may have
  * interrupted a line. */
 static struct {
-    unsigned pmis, nmis;
-    uint64_t status, rip; /* of the first of each */
+    unsigned pmis;
+    uint64_t status; /* of the first */
     bool waited;
-    uint32_t lvt;
+    uint32_t lvt; /* at the first NMI that was no PMI */
+    bool nmi;
 } stray;
 
 void pmu_set_pmi_handler(pmi_handler handler, enum pmi_counters counters)
@@ -54,7 +57,7 @@ unsigned pmu_pmi_count(void)
 
 unsigned pmu_unexpected_count(void)
 {
-    return dispatch.unexpected;
+    return dispatch.unexpected + nmi_strays() - dispatch.nmis_before;
 }
 
 /* Each gives what was on, for the restart; 0 when it is not in use. */
@@ -132,43 +135,45 @@ static void pmi_interrupt(struct trap_frame *frame)
 
 /* An NMI owes no EOI: it does not pass through the ISR (SDM vol. 3 "Signaling Interrupt Servicing
  * Completion"). Ours when the local APIC has masked the LVT entry that is set to NMI delivery. */
-static void nmi_interrupt(struct trap_frame *frame)
+static bool pmi_nmi(struct trap_frame *frame)
 {
     uint32_t lvt = lapic_has_pmi() ? lapic_read(APIC_LVT_PERFMON) : 0;
     if ((lvt & APIC_LVT_DELIVERY) == APIC_LVT_DELIVERY_NMI && (lvt & APIC_LVT_MASK) &&
         pmu_info()->present) {
         pmi_handle(frame, lvt);
-        return;
+        return true;
     }
-    dispatch.unexpected++;
-    if (stray.nmis++ == 0) {
-        stray.rip = frame->rip;
+    if (!stray.nmi)
         stray.lvt = lvt;
-    }
+    stray.nmi = true;
+    return false;
 }
 
 void pmu_report_unexpected(void)
 {
+    struct nmi_first_stray nmis = nmi_take_strays();
     if (stray.pmis != 0)
         kprintf("# %u unexpected PMI%s, the first with status 0x%llx: %s\n", stray.pmis,
                 stray.pmis == 1 ? "" : "s", (unsigned long long)stray.status,
                 stray.waited ? "no counter has overflowed" : "no handler waits for it");
-    if (stray.nmis != 0)
+    if (nmis.count != 0)
         kprintf("# %u unexpected NMI%s, the first at RIP 0x%llx: not from the performance counters "
                 "(LVT perfmon 0x%x)\n",
-                stray.nmis, stray.nmis == 1 ? "" : "s", (unsigned long long)stray.rip,
+                nmis.count, nmis.count == 1 ? "" : "s", (unsigned long long)nmis.rip,
                 (unsigned)stray.lvt);
-    stray.pmis = stray.nmis = 0;
+    stray.pmis = 0;
+    stray.nmi = false;
 }
 
 void pmi_reset(void)
 {
     pmu_set_pmi_handler(NULL, PMI_STOP);
     dispatch.count = dispatch.unexpected = 0;
+    dispatch.nmis_before = nmi_strays();
 }
 
 void pmi_init(void)
 {
     trap_set_handler(LAPIC_VECTOR_PMI, pmi_interrupt);
-    trap_set_handler(VEC_NMI, nmi_interrupt);
+    nmi_add_owner(pmi_nmi);
 }

@@ -10,6 +10,7 @@
 #include "kernel/console/history.h"
 #include "kernel/console/input.h"
 #include "kernel/memory.h"
+#include "kernel/nmi.h"
 #include "kernel/paging.h"
 #include "kernel/panic.h"
 #include "kernel/pic.h"
@@ -61,7 +62,7 @@ static uint16_t start_console(struct console_sink *early)
 }
 
 /* Comments that must not stand before the first line of TAP, which is its version. */
-static void print_notes(uint16_t missing_port, const char *lapic_missing)
+static void print_notes(uint16_t missing_port, const char *lapic_missing, unsigned early_nmis)
 {
     unsigned shown =
         bootinfo.n_errors < BOOTINFO_MAX_ERRORS ? bootinfo.n_errors : BOOTINFO_MAX_ERRORS;
@@ -72,8 +73,8 @@ static void print_notes(uint16_t missing_port, const char *lapic_missing)
         kprintf("# no serial port answers at 0x%x\n", missing_port);
     if (lapic_missing)
         kprintf("# local APIC: %s\n", lapic_missing);
-    if (trap_stray_nmis())
-        kprintf("# %u unexpected NMIs while the kernel started\n", trap_stray_nmis());
+    if (early_nmis)
+        kprintf("# %u unexpected NMIs while the kernel started\n", early_nmis);
     refused_print();
 }
 
@@ -118,9 +119,10 @@ _Noreturn void kmain(const void *info)
     pmu_init();
     smp_init(&bootinfo, start_cpu);
     input_init();
+    unsigned early_nmis = nmi_take_strays().count;
 
     uint8_t code = experiments_run(&cmdline);
-    print_notes(missing_port, lapic_missing);
+    print_notes(missing_port, lapic_missing, early_nmis);
     summary_print(&bootinfo);
     debug_exit(code);
     kprintf("# The machine may be switched off. Page up and down show what was printed.\n");

@@ -5,7 +5,6 @@
 #include "runner/summary.h"
 #include "kernel/print.h"
 #include "kernel/trap.h"
-#include "lapic/lapic.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +96,6 @@ static void report(bool ok, const char *skip)
     const char *description = tap.current->checks[tap.next];
     /* A PMI whose handler prints must not come between a test point and its values. */
     uint64_t rflags = irq_save();
-    lapic_watchdog_pause();
     trap_hold(true);
     tap.next++;
     tap.number++;
@@ -113,7 +111,6 @@ static void report(bool ok, const char *skip)
     kprintf("\n");
     print_values();
     trap_hold(false);
-    lapic_watchdog_resume();
     irq_restore(rflags);
 }
 
@@ -321,10 +318,8 @@ void note(const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    lapic_watchdog_pause();
     kprintf("# ");
     kvprintf(format, ap);
     kprintf("\n");
-    lapic_watchdog_resume();
     va_end(ap);
 }

@@ -12,7 +12,6 @@
 #include "lab/experiment_old.h"
 #include "lab/pmi_wait.h"
 #include "kernel/print.h"
-#include "lapic/lapic.h"
 #include "pmu/bts.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
@@ -68,11 +67,7 @@ static void run(void)
     if (refused != NULL)
         return;
     pmu_set_pmi_handler(on_pmi, PMI_STOP);
-    /* A screen of pixels takes millions of branches to scroll, each of which is a store by
-     * microcode now. */
-    lapic_watchdog_pause();
     bts_trace(DEBUGCTL_BTINT, print, LINES);
-    lapic_watchdog_resume();
     wait_for_pmi(seen.pmis + 1); /* one that is still on its way */
 
     unsigned left = bts_count();

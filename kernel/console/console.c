@@ -19,6 +19,20 @@ static struct {
     unsigned depth;
 } lock;
 
+static void nothing(void)
+{
+}
+
+static struct {
+    void (*before)(void), (*after)(void);
+} around = {nothing, nothing};
+
+void print_around(void (*before)(void), void (*after)(void))
+{
+    around.before = before;
+    around.after = after;
+}
+
 void print_share(unsigned (*me)(void), uint64_t (*now)(void), uint64_t patience)
 {
     lock.now = now;
@@ -97,9 +111,11 @@ static void to_console(void *context, char c)
 
 void kvprintf(const char *fmt, va_list ap)
 {
+    around.before();
     print_lock();
     kformat(to_console, NULL, fmt, ap);
     print_unlock();
+    around.after();
 }
 
 void kprintf(const char *fmt, ...)
