@@ -1,1159 +1,261 @@
 /* The instruction forms under test, from SDM vol. 2: opcode, operands, and what each does to the
  * status flags. A flag the manual calls undefined is never compared and never read. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/diff/diff.h"
 
-#define C_    FL_CF
-#define P_    FL_PF
-#define A_    FL_AF
-#define Z_    FL_ZF
-#define S_    FL_SF
-#define O_    FL_OF
-#define ALL   FL_STATUS
-#define NOT_C (FL_STATUS & ~FL_CF)
-
-#define REG_AX (1 << 0)
-#define REG_CX (1 << 1)
-#define REG_DX (1 << 2)
-#define REG_BX (1 << 3)
-#define REG_SP (1 << 4)
-#define REG_BP (1 << 5)
-#define REG_SI (1 << 6)
-#define REG_DI (1 << 7)
-
-/* The eight operations of opcodes 00H-3FH: five forms each. */
-#define ARITH(mnemonic, n, dst_bits, lock, rd, un)                                                 \
-    {.name = mnemonic " rm,r",                                                                     \
-     .family = FAM_ARITH,                                                                          \
-     .opcode = 8 * n,                                                                              \
-     .ext = -1,                                                                                    \
-     .kind = K_RM_R,                                                                               \
-     .sizes = SALL,                                                                                \
-     .dst = (dst_bits)&D_RM,                                                                       \
-     .reads = rd,                                                                                  \
-     .writes = ALL & ~(un),                                                                        \
-     .undef = un,                                                                                  \
-     .attr = A_BW | (lock)},                                                                       \
-        {.name = mnemonic " r,rm",                                                                 \
-         .family = FAM_ARITH,                                                                      \
-         .opcode = 8 * n + 2,                                                                      \
-         .ext = -1,                                                                                \
-         .kind = K_RM_R,                                                                           \
-         .sizes = SALL,                                                                            \
-         .dst = (dst_bits)&D_REG,                                                                  \
-         .reads = rd,                                                                              \
-         .writes = ALL & ~(un),                                                                    \
-         .undef = un,                                                                              \
-         .attr = A_BW},                                                                            \
-        {.name = mnemonic " acc,imm",                                                              \
-         .family = FAM_ARITH,                                                                      \
-         .opcode = 8 * n + 4,                                                                      \
-         .kind = K_ACC,                                                                            \
-         .sizes = SALL,                                                                            \
-         .imm = IMM_Z,                                                                             \
-         .implicit = REG_AX,                                                                       \
-         .reads = rd,                                                                              \
-         .writes = ALL & ~(un),                                                                    \
-         .undef = un,                                                                              \
-         .attr = A_BW},                                                                            \
-        {.name = mnemonic " rm,imm",                                                               \
-         .family = FAM_ARITH,                                                                      \
-         .opcode = 0x80,                                                                           \
-         .ext = n,                                                                                 \
-         .kind = K_RM,                                                                             \
-         .sizes = SALL,                                                                            \
-         .imm = IMM_Z,                                                                             \
-         .dst = (dst_bits)&D_RM,                                                                   \
-         .reads = rd,                                                                              \
-         .writes = ALL & ~(un),                                                                    \
-         .undef = un,                                                                              \
-         .attr = A_BW | (lock)},                                                                   \
-    {                                                                                              \
-        .name = mnemonic " rm,imm8", .family = FAM_ARITH, .opcode = 0x83, .ext = n, .kind = K_RM,  \
-        .sizes = SW, .imm = IMM_B, .dst = (dst_bits)&D_RM, .reads = rd, .writes = ALL & ~(un),     \
-        .undef = un, .attr = (lock)                                                                \
-    }
-
-/* Shifts and rotates: by an immediate, by 1, by CL. The flags depend on the count, generate.c. */
-#define SHIFT(mnemonic, n, rd)                                                                     \
-    {.name = mnemonic " rm,imm8",                                                                  \
-     .family = FAM_SHIFT,                                                                          \
-     .opcode = 0xc0,                                                                               \
-     .ext = n,                                                                                     \
-     .kind = K_RM,                                                                                 \
-     .sizes = SALL,                                                                                \
-     .imm = IMM_COUNT,                                                                             \
-     .dst = D_RM,                                                                                  \
-     .reads = rd,                                                                                  \
-     .attr = A_BW | A_SHIFT},                                                                      \
-        {.name = mnemonic " rm,1",                                                                 \
-         .family = FAM_SHIFT,                                                                      \
-         .opcode = 0xd0,                                                                           \
-         .ext = n,                                                                                 \
-         .kind = K_RM,                                                                             \
-         .sizes = SALL,                                                                            \
-         .dst = D_RM,                                                                              \
-         .reads = rd,                                                                              \
-         .attr = A_BW | A_SHIFT | A_ONE},                                                          \
-    {                                                                                              \
-        .name = mnemonic " rm,cl", .family = FAM_SHIFT, .opcode = 0xd2, .ext = n, .kind = K_RM,    \
-        .sizes = SALL, .dst = D_RM, .reads = rd, .attr = A_BW | A_SHIFT | A_CL                     \
-    }
-#define SHIFT_DOUBLE(mnemonic, op)                                                                 \
-    {.name = mnemonic " rm,r,imm8",                                                                \
-     .family = FAM_SHIFT,                                                                          \
-     .map = 1,                                                                                     \
-     .opcode = op,                                                                                 \
-     .ext = -1,                                                                                    \
-     .kind = K_RM_R,                                                                               \
-     .sizes = SW,                                                                                  \
-     .imm = IMM_COUNT,                                                                             \
-     .dst = D_RM,                                                                                  \
-     .attr = A_SHIFT | A_DOUBLE},                                                                  \
-    {                                                                                              \
-        .name = mnemonic " rm,r,cl", .family = FAM_SHIFT, .map = 1, .opcode = op + 1, .ext = -1,   \
-        .kind = K_RM_R, .sizes = SW, .dst = D_RM, .attr = A_SHIFT | A_DOUBLE | A_CL                \
-    }
-
-#define BIT_TEST(mnemonic, op, n, dst_bits, lock)                                                  \
-    {.name = mnemonic " rm,r",                                                                     \
-     .family = FAM_BIT,                                                                            \
-     .map = 1,                                                                                     \
-     .opcode = op,                                                                                 \
-     .ext = -1,                                                                                    \
-     .kind = K_RM_R,                                                                               \
-     .sizes = SW,                                                                                  \
-     .dst = dst_bits,                                                                              \
-     .writes = C_,                                                                                 \
-     .undef = O_ | S_ | A_ | P_,                                                                   \
-     .attr = A_BITREG | (lock)},                                                                   \
-    {                                                                                              \
-        .name = mnemonic " rm,imm8", .family = FAM_BIT, .map = 1, .opcode = 0xba, .ext = n,        \
-        .kind = K_RM, .sizes = SW, .imm = IMM_B, .dst = dst_bits, .writes = C_,                    \
-        .undef = O_ | S_ | A_ | P_, .attr = (lock)                                                 \
-    }
-
-#define STRING(mnemonic, op, rep, regs, fl)                                                        \
-    {                                                                                              \
-        .name = mnemonic, .family = FAM_STRING, .opcode = op, .kind = K_STRING, .sizes = SALL,     \
-        .prefix = rep, .implicit = (regs) | ((rep) ? REG_CX : 0), .writes = fl, .attr = A_BW       \
-    }
-
-struct form forms[MAX_FORMS] = {
-    ARITH("add", 0, D_RM | D_REG, A_LOCK, 0, 0),
-    ARITH("or", 1, D_RM | D_REG, A_LOCK, 0, A_),
-    ARITH("adc", 2, D_RM | D_REG, A_LOCK, C_, 0),
-    ARITH("sbb", 3, D_RM | D_REG, A_LOCK, C_, 0),
-    ARITH("and", 4, D_RM | D_REG, A_LOCK, 0, A_),
-    ARITH("sub", 5, D_RM | D_REG, A_LOCK, 0, 0),
-    ARITH("xor", 6, D_RM | D_REG, A_LOCK, 0, A_),
-    ARITH("cmp", 7, 0, 0, 0, 0),
-    {.name = "test rm,r",
-     .family = FAM_ARITH,
-     .opcode = 0x84,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SALL,
-     .writes = ALL & ~A_,
-     .undef = A_,
-     .attr = A_BW},
-    {.name = "test acc,imm",
-     .family = FAM_ARITH,
-     .opcode = 0xa8,
-     .kind = K_ACC,
-     .sizes = SALL,
-     .imm = IMM_Z,
-     .implicit = REG_AX,
-     .writes = ALL & ~A_,
-     .undef = A_,
-     .attr = A_BW},
-    {.name = "test rm,imm",
-     .family = FAM_ARITH,
-     .opcode = 0xf6,
-     .ext = 0,
-     .kind = K_RM,
-     .sizes = SALL,
-     .imm = IMM_Z,
-     .writes = ALL & ~A_,
-     .undef = A_,
-     .attr = A_BW},
-    {.name = "inc rm",
-     .family = FAM_ARITH,
-     .opcode = 0xfe,
-     .ext = 0,
-     .kind = K_RM,
-     .sizes = SALL,
-     .dst = D_RM,
-     .writes = NOT_C,
-     .attr = A_BW | A_LOCK},
-    {.name = "dec rm",
-     .family = FAM_ARITH,
-     .opcode = 0xfe,
-     .ext = 1,
-     .kind = K_RM,
-     .sizes = SALL,
-     .dst = D_RM,
-     .writes = NOT_C,
-     .attr = A_BW | A_LOCK},
-    {.name = "not rm",
-     .family = FAM_ARITH,
-     .opcode = 0xf6,
-     .ext = 2,
-     .kind = K_RM,
-     .sizes = SALL,
-     .dst = D_RM,
-     .attr = A_BW | A_LOCK},
-    {.name = "neg rm",
-     .family = FAM_ARITH,
-     .opcode = 0xf6,
-     .ext = 3,
-     .kind = K_RM,
-     .sizes = SALL,
-     .dst = D_RM,
-     .writes = ALL,
-     .attr = A_BW | A_LOCK},
-
-    {.name = "mov rm,r",
-     .family = FAM_MOVE,
-     .opcode = 0x88,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SALL,
-     .dst = D_RM,
-     .attr = A_BW},
-    {.name = "mov r,rm",
-     .family = FAM_MOVE,
-     .opcode = 0x8a,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SALL,
-     .dst = D_REG,
-     .attr = A_BW},
-    {.name = "mov rm,imm",
-     .family = FAM_MOVE,
-     .opcode = 0xc6,
-     .ext = 0,
-     .kind = K_RM,
-     .sizes = SALL,
-     .imm = IMM_Z,
-     .dst = D_RM,
-     .attr = A_BW},
-    {.name = "mov r,imm",
-     .family = FAM_MOVE,
-     .opcode = 0xb8,
-     .kind = K_O,
-     .sizes = SW,
-     .imm = IMM_V,
-     .dst = D_REG},
-    {.name = "mov r8,imm8",
-     .family = FAM_MOVE,
-     .opcode = 0xb0,
-     .kind = K_O,
-     .sizes = S8,
-     .imm = IMM_V,
-     .dst = D_REG},
-    {.name = "mov acc,moffs",
-     .family = FAM_MOVE,
-     .opcode = 0xa0,
-     .kind = K_MOFFS,
-     .sizes = SALL,
-     .implicit = REG_AX,
-     .attr = A_BW},
-    {.name = "mov moffs,acc",
-     .family = FAM_MOVE,
-     .opcode = 0xa2,
-     .kind = K_MOFFS,
-     .sizes = SALL,
-     .implicit = REG_AX,
-     .attr = A_BW},
-    {.name = "movzx r,rm8",
-     .family = FAM_MOVE,
-     .map = 1,
-     .opcode = 0xb6,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .dst = D_REG,
-     .rm_size = 1},
-    {.name = "movzx r,rm16",
-     .family = FAM_MOVE,
-     .map = 1,
-     .opcode = 0xb7,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .dst = D_REG,
-     .rm_size = 2},
-    {.name = "movsx r,rm8",
-     .family = FAM_MOVE,
-     .map = 1,
-     .opcode = 0xbe,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .dst = D_REG,
-     .rm_size = 1},
-    {.name = "movsx r,rm16",
-     .family = FAM_MOVE,
-     .map = 1,
-     .opcode = 0xbf,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .dst = D_REG,
-     .rm_size = 2},
-    {.name = "movsxd r,rm32",
-     .family = FAM_MOVE,
-     .opcode = 0x63,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = S32 | S64,
-     .dst = D_REG,
-     .rm_size = 4},
-    {.name = "lea",
-     .family = FAM_MOVE,
-     .opcode = 0x8d,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .dst = D_REG,
-     .attr = A_MEM | A_NOACCESS},
-    {.name = "xchg rm,r",
-     .family = FAM_MOVE,
-     .opcode = 0x86,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SALL,
-     .dst = D_RM | D_REG,
-     .attr = A_BW | A_LOCK | A_ATOMIC},
-    {.name = "xchg r,acc",
-     .family = FAM_MOVE,
-     .opcode = 0x90,
-     .kind = K_O,
-     .sizes = SW,
-     .dst = D_REG,
-     .implicit = REG_AX},
-    {.name = "bswap",
-     .family = FAM_MOVE,
-     .map = 1,
-     .opcode = 0xc8,
-     .kind = K_O,
-     .sizes = S32 | S64,
-     .dst = D_REG},
-    {.name = "movbe r,m",
-     .family = FAM_MOVE,
-     .map = 2,
-     .opcode = 0xf0,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .dst = D_REG,
-     .attr = A_MEM,
-     .feature = F_MOVBE},
-    {.name = "movbe m,r",
-     .family = FAM_MOVE,
-     .map = 2,
-     .opcode = 0xf1,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .dst = D_RM,
-     .attr = A_MEM,
-     .feature = F_MOVBE},
-    {.name = "cbw",
-     .family = FAM_MOVE,
-     .opcode = 0x98,
-     .kind = K_NONE,
-     .sizes = SW,
-     .implicit = REG_AX},
-    {.name = "cwd",
-     .family = FAM_MOVE,
-     .opcode = 0x99,
-     .kind = K_NONE,
-     .sizes = SW,
-     .implicit = REG_AX | REG_DX},
-    {.name = "xlat",
-     .family = FAM_MOVE,
-     .opcode = 0xd7,
-     .kind = K_NONE,
-     .sizes = S8,
-     .implicit = REG_AX | REG_BX,
-     .attr = A_XLAT},
-    {.name = "cmov",
-     .family = FAM_MOVE,
-     .map = 1,
-     .opcode = 0x40,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .dst = D_REG,
-     .attr = A_CC},
-    {.name = "set",
-     .family = FAM_MOVE,
-     .map = 1,
-     .opcode = 0x90,
-     .ext = 0,
-     .kind = K_RM,
-     .sizes = S8,
-     .dst = D_RM,
-     .attr = A_CC},
-
-    SHIFT("rol", 0, 0),
-    SHIFT("ror", 1, 0),
-    SHIFT("rcl", 2, C_),
-    SHIFT("rcr", 3, C_),
-    SHIFT("shl", 4, 0),
-    SHIFT("shr", 5, 0),
-    SHIFT("sar", 7, 0),
-    SHIFT_DOUBLE("shld", 0xa4),
-    SHIFT_DOUBLE("shrd", 0xac),
-
-    BIT_TEST("bt", 0xa3, 4, 0, 0),
-    BIT_TEST("bts", 0xab, 5, D_RM, A_LOCK),
-    BIT_TEST("btr", 0xb3, 6, D_RM, A_LOCK),
-    BIT_TEST("btc", 0xbb, 7, D_RM, A_LOCK),
-    {.name = "bsf",
-     .family = FAM_BIT,
-     .map = 1,
-     .opcode = 0xbc,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .dst = D_REG,
-     .writes = Z_,
-     .undef = ALL & ~Z_,
-     .attr = A_SCAN},
-    {.name = "bsr",
-     .family = FAM_BIT,
-     .map = 1,
-     .opcode = 0xbd,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .dst = D_REG,
-     .writes = Z_,
-     .undef = ALL & ~Z_,
-     .attr = A_SCAN},
-    {.name = "popcnt",
-     .family = FAM_BIT,
-     .map = 1,
-     .opcode = 0xb8,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .prefix = 0xf3,
-     .dst = D_REG,
-     .writes = ALL,
-     .feature = F_POPCNT},
-    {.name = "lzcnt",
-     .family = FAM_BIT,
-     .map = 1,
-     .opcode = 0xbd,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .prefix = 0xf3,
-     .dst = D_REG,
-     .writes = C_ | Z_,
-     .undef = O_ | S_ | P_ | A_,
-     .feature = F_LZCNT},
-    {.name = "tzcnt",
-     .family = FAM_BIT,
-     .map = 1,
-     .opcode = 0xbc,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .prefix = 0xf3,
-     .dst = D_REG,
-     .writes = C_ | Z_,
-     .undef = O_ | S_ | P_ | A_,
-     .feature = F_BMI1},
-
-    {.name = "mul rm",
-     .family = FAM_MULDIV,
-     .opcode = 0xf6,
-     .ext = 4,
-     .kind = K_RM,
-     .sizes = SALL,
-     .implicit = REG_AX | REG_DX,
-     .writes = C_ | O_,
-     .undef = S_ | Z_ | A_ | P_,
-     .attr = A_BW},
-    {.name = "imul rm",
-     .family = FAM_MULDIV,
-     .opcode = 0xf6,
-     .ext = 5,
-     .kind = K_RM,
-     .sizes = SALL,
-     .implicit = REG_AX | REG_DX,
-     .writes = C_ | O_,
-     .undef = S_ | Z_ | A_ | P_,
-     .attr = A_BW},
-    {.name = "div rm",
-     .family = FAM_MULDIV,
-     .opcode = 0xf6,
-     .ext = 6,
-     .kind = K_RM,
-     .sizes = SALL,
-     .implicit = REG_AX | REG_DX,
-     .undef = ALL,
-     .attr = A_BW | A_DIV},
-    {.name = "idiv rm",
-     .family = FAM_MULDIV,
-     .opcode = 0xf6,
-     .ext = 7,
-     .kind = K_RM,
-     .sizes = SALL,
-     .implicit = REG_AX | REG_DX,
-     .undef = ALL,
-     .attr = A_BW | A_DIV},
-    {.name = "imul r,rm",
-     .family = FAM_MULDIV,
-     .map = 1,
-     .opcode = 0xaf,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .dst = D_REG,
-     .writes = C_ | O_,
-     .undef = S_ | Z_ | A_ | P_},
-    {.name = "imul r,rm,imm",
-     .family = FAM_MULDIV,
-     .opcode = 0x69,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .imm = IMM_Z,
-     .dst = D_REG,
-     .writes = C_ | O_,
-     .undef = S_ | Z_ | A_ | P_},
-    {.name = "imul r,rm,imm8",
-     .family = FAM_MULDIV,
-     .opcode = 0x6b,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .imm = IMM_B,
-     .dst = D_REG,
-     .writes = C_ | O_,
-     .undef = S_ | Z_ | A_ | P_},
-
-    {.name = "push r",
-     .family = FAM_STACK,
-     .opcode = 0x50,
-     .kind = K_O,
-     .sizes = S16 | S64,
-     .attr = A_D64 | A_STACK},
-    {.name = "pop r",
-     .family = FAM_STACK,
-     .opcode = 0x58,
-     .kind = K_O,
-     .sizes = S16 | S64,
-     .dst = D_REG,
-     .attr = A_D64 | A_STACK},
-    {.name = "push rm",
-     .family = FAM_STACK,
-     .opcode = 0xff,
-     .ext = 6,
-     .kind = K_RM,
-     .sizes = S16 | S64,
-     .attr = A_D64 | A_STACK},
-    {.name = "pop rm",
-     .family = FAM_STACK,
-     .opcode = 0x8f,
-     .ext = 0,
-     .kind = K_RM,
-     .sizes = S16 | S64,
-     .dst = D_RM,
-     .attr = A_D64 | A_STACK},
-    {.name = "push imm",
-     .family = FAM_STACK,
-     .opcode = 0x68,
-     .kind = K_NONE,
-     .sizes = S16 | S64,
-     .imm = IMM_Z,
-     .attr = A_D64 | A_STACK},
-    {.name = "push imm8",
-     .family = FAM_STACK,
-     .opcode = 0x6a,
-     .kind = K_NONE,
-     .sizes = S16 | S64,
-     .imm = IMM_B,
-     .attr = A_D64 | A_STACK},
-    {.name = "pushf",
-     .family = FAM_STACK,
-     .opcode = 0x9c,
-     .kind = K_NONE,
-     .sizes = S16 | S64,
-     .reads = ALL,
-     .attr = A_D64 | A_STACK},
-    {.name = "popf",
-     .family = FAM_STACK,
-     .opcode = 0x9d,
-     .kind = K_POPF,
-     .sizes = S16 | S64,
-     .writes = ALL,
-     .attr = A_D64 | A_STACK},
-    {.name = "enter",
-     .family = FAM_STACK,
-     .opcode = 0xc8,
-     .kind = K_ENTER,
-     .sizes = S64,
-     .implicit = REG_BP,
-     .attr = A_D64 | A_STACK},
-    {.name = "leave",
-     .family = FAM_STACK,
-     .opcode = 0xc9,
-     .kind = K_LEAVE,
-     .sizes = S64,
-     .implicit = REG_BP,
-     .attr = A_D64},
-
-    {.name = "jmp rel8",
-     .family = FAM_BRANCH,
-     .opcode = 0xeb,
-     .kind = K_JUMP,
-     .sizes = S64,
-     .imm = IMM_B,
-     .attr = A_D64},
-    {.name = "jmp rel32",
-     .family = FAM_BRANCH,
-     .opcode = 0xe9,
-     .kind = K_JUMP,
-     .sizes = S64,
-     .imm = IMM_Z,
-     .attr = A_D64},
-    {.name = "j",
-     .family = FAM_BRANCH,
-     .opcode = 0x70,
-     .kind = K_JUMP,
-     .sizes = S64,
-     .imm = IMM_B,
-     .attr = A_D64 | A_CC},
-    {.name = "jnear",
-     .family = FAM_BRANCH,
-     .map = 1,
-     .opcode = 0x80,
-     .kind = K_JUMP,
-     .sizes = S64,
-     .imm = IMM_Z,
-     .attr = A_D64 | A_CC},
-    {.name = "loopne",
-     .family = FAM_BRANCH,
-     .opcode = 0xe0,
-     .kind = K_LOOP,
-     .sizes = S64,
-     .implicit = REG_CX,
-     .reads = Z_,
-     .attr = A_D64},
-    {.name = "loope",
-     .family = FAM_BRANCH,
-     .opcode = 0xe1,
-     .kind = K_LOOP,
-     .sizes = S64,
-     .implicit = REG_CX,
-     .reads = Z_,
-     .attr = A_D64},
-    {.name = "loop",
-     .family = FAM_BRANCH,
-     .opcode = 0xe2,
-     .kind = K_LOOP,
-     .sizes = S64,
-     .implicit = REG_CX,
-     .attr = A_D64},
-    {.name = "jrcxz",
-     .family = FAM_BRANCH,
-     .opcode = 0xe3,
-     .kind = K_LOOP,
-     .sizes = S64,
-     .implicit = REG_CX,
-     .attr = A_D64},
-    {.name = "call rel32",
-     .family = FAM_BRANCH,
-     .opcode = 0xe8,
-     .kind = K_CALL,
-     .sizes = S64,
-     .attr = A_D64 | A_STACK},
-    {.name = "call rm",
-     .family = FAM_BRANCH,
-     .opcode = 0xff,
-     .ext = 2,
-     .kind = K_CALL,
-     .sizes = S64,
-     .attr = A_D64 | A_STACK},
-    {.name = "jmp rm",
-     .family = FAM_BRANCH,
-     .opcode = 0xff,
-     .ext = 4,
-     .kind = K_JUMP_IND,
-     .sizes = S64,
-     .attr = A_D64},
-    {.name = "ret",
-     .family = FAM_BRANCH,
-     .opcode = 0xc3,
-     .kind = K_RET,
-     .sizes = S64,
-     .attr = A_D64},
-    {.name = "ret imm16",
-     .family = FAM_BRANCH,
-     .opcode = 0xc2,
-     .kind = K_RET,
-     .sizes = S64,
-     .attr = A_D64},
-
-    STRING("movs", 0xa4, 0, REG_SI | REG_DI, 0),
-    STRING("rep movs", 0xa4, 0xf3, REG_SI | REG_DI, 0),
-    STRING("cmps", 0xa6, 0, REG_SI | REG_DI, ALL),
-    STRING("repe cmps", 0xa6, 0xf3, REG_SI | REG_DI, ALL),
-    STRING("repne cmps", 0xa6, 0xf2, REG_SI | REG_DI, ALL),
-    STRING("stos", 0xaa, 0, REG_AX | REG_DI, 0),
-    STRING("rep stos", 0xaa, 0xf3, REG_AX | REG_DI, 0),
-    STRING("lods", 0xac, 0, REG_AX | REG_SI, 0),
-    STRING("rep lods", 0xac, 0xf3, REG_AX | REG_SI, 0),
-    STRING("scas", 0xae, 0, REG_AX | REG_DI, ALL),
-    STRING("repe scas", 0xae, 0xf3, REG_AX | REG_DI, ALL),
-    STRING("repne scas", 0xae, 0xf2, REG_AX | REG_DI, ALL),
-
-    {.name = "xadd",
-     .family = FAM_ATOMIC,
-     .map = 1,
-     .opcode = 0xc0,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SALL,
-     .dst = D_RM | D_REG,
-     .writes = ALL,
-     .attr = A_BW | A_LOCK},
-    {.name = "cmpxchg",
-     .family = FAM_ATOMIC,
-     .map = 1,
-     .opcode = 0xb0,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SALL,
-     .dst = D_RM,
-     .implicit = REG_AX,
-     .writes = ALL,
-     .attr = A_BW | A_LOCK | A_CMPXCHG},
-    {.name = "cmpxchg8b",
-     .family = FAM_ATOMIC,
-     .map = 1,
-     .opcode = 0xc7,
-     .ext = 1,
-     .kind = K_RM,
-     .sizes = S32,
-     .dst = D_RM,
-     .implicit = REG_AX | REG_BX | REG_CX | REG_DX,
-     .writes = Z_,
-     .attr = A_MEM | A_LOCK | A_CMPXCHG | A_TWICE},
-    {.name = "cmpxchg16b",
-     .family = FAM_ATOMIC,
-     .map = 1,
-     .opcode = 0xc7,
-     .ext = 1,
-     .kind = K_RM,
-     .sizes = S64,
-     .dst = D_RM,
-     .implicit = REG_AX | REG_BX | REG_CX | REG_DX,
-     .writes = Z_,
-     .attr = A_MEM | A_LOCK | A_CMPXCHG | A_TWICE,
-     .feature = F_CX16},
-
-    {.name = "clc", .family = FAM_FLAG, .opcode = 0xf8, .kind = K_NONE, .sizes = S32, .writes = C_},
-    {.name = "stc", .family = FAM_FLAG, .opcode = 0xf9, .kind = K_NONE, .sizes = S32, .writes = C_},
-    {.name = "cmc",
-     .family = FAM_FLAG,
-     .opcode = 0xf5,
-     .kind = K_NONE,
-     .sizes = S32,
-     .reads = C_,
-     .writes = C_},
-    {.name = "cld", .family = FAM_FLAG, .opcode = 0xfc, .kind = K_NONE, .sizes = S32},
-    {.name = "std", .family = FAM_FLAG, .opcode = 0xfd, .kind = K_NONE, .sizes = S32},
-    {.name = "lahf",
-     .family = FAM_FLAG,
-     .opcode = 0x9f,
-     .kind = K_NONE,
-     .sizes = S32,
-     .implicit = REG_AX,
-     .reads = ALL & ~O_,
-     .feature = F_LAHF},
-    {.name = "sahf",
-     .family = FAM_FLAG,
-     .opcode = 0x9e,
-     .kind = K_NONE,
-     .sizes = S32,
-     .implicit = REG_AX,
-     .writes = ALL & ~O_,
-     .feature = F_LAHF},
-
-    {.name = "andn",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf2,
-     .ext = -1,
-     .kind = K_VEX_RVM,
-     .sizes = S32 | S64,
-     .dst = D_REG,
-     .writes = S_ | Z_ | O_ | C_,
-     .undef = A_ | P_,
-     .feature = F_BMI1},
-    {.name = "bextr",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf7,
-     .ext = -1,
-     .kind = K_VEX_RMV,
-     .sizes = S32 | S64,
-     .dst = D_REG,
-     .writes = Z_ | O_ | C_,
-     .undef = A_ | P_ | S_,
-     .feature = F_BMI1},
-    {.name = "blsr",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf3,
-     .ext = 1,
-     .kind = K_VEX_VM,
-     .sizes = S32 | S64,
-     .dst = D_VVVV,
-     .writes = S_ | Z_ | O_ | C_,
-     .undef = A_ | P_,
-     .feature = F_BMI1},
-    {.name = "blsmsk",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf3,
-     .ext = 2,
-     .kind = K_VEX_VM,
-     .sizes = S32 | S64,
-     .dst = D_VVVV,
-     .writes = S_ | Z_ | O_ | C_,
-     .undef = A_ | P_,
-     .feature = F_BMI1},
-    {.name = "blsi",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf3,
-     .ext = 3,
-     .kind = K_VEX_VM,
-     .sizes = S32 | S64,
-     .dst = D_VVVV,
-     .writes = S_ | Z_ | O_ | C_,
-     .undef = A_ | P_,
-     .feature = F_BMI1},
-    {.name = "bzhi",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf5,
-     .ext = -1,
-     .kind = K_VEX_RMV,
-     .sizes = S32 | S64,
-     .dst = D_REG,
-     .writes = S_ | Z_ | O_ | C_,
-     .undef = A_ | P_,
-     .feature = F_BMI2},
-    {.name = "mulx",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf6,
-     .ext = -1,
-     .kind = K_VEX_RVM,
-     .sizes = S32 | S64,
-     .prefix = 0xf2,
-     .dst = D_REG | D_VVVV,
-     .implicit = REG_DX,
-     .feature = F_BMI2},
-    {.name = "pdep",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf5,
-     .ext = -1,
-     .kind = K_VEX_RVM,
-     .sizes = S32 | S64,
-     .prefix = 0xf2,
-     .dst = D_REG,
-     .feature = F_BMI2},
-    {.name = "pext",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf5,
-     .ext = -1,
-     .kind = K_VEX_RVM,
-     .sizes = S32 | S64,
-     .prefix = 0xf3,
-     .dst = D_REG,
-     .feature = F_BMI2},
-    {.name = "rorx",
-     .family = FAM_BMI,
-     .map = 3,
-     .opcode = 0xf0,
-     .ext = -1,
-     .kind = K_VEX_RMI,
-     .sizes = S32 | S64,
-     .imm = IMM_B,
-     .prefix = 0xf2,
-     .dst = D_REG,
-     .feature = F_BMI2},
-    {.name = "sarx",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf7,
-     .ext = -1,
-     .kind = K_VEX_RMV,
-     .sizes = S32 | S64,
-     .prefix = 0xf3,
-     .dst = D_REG,
-     .feature = F_BMI2},
-    {.name = "shlx",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf7,
-     .ext = -1,
-     .kind = K_VEX_RMV,
-     .sizes = S32 | S64,
-     .prefix = 0x66,
-     .dst = D_REG,
-     .feature = F_BMI2},
-    {.name = "shrx",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf7,
-     .ext = -1,
-     .kind = K_VEX_RMV,
-     .sizes = S32 | S64,
-     .prefix = 0xf2,
-     .dst = D_REG,
-     .feature = F_BMI2},
-    {.name = "adcx",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf6,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = S32 | S64,
-     .prefix = 0x66,
-     .dst = D_REG,
-     .reads = C_,
-     .writes = C_,
-     .feature = F_ADX},
-    {.name = "adox",
-     .family = FAM_BMI,
-     .map = 2,
-     .opcode = 0xf6,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = S32 | S64,
-     .prefix = 0xf3,
-     .dst = D_REG,
-     .reads = O_,
-     .writes = O_,
-     .feature = F_ADX},
-
-    {.name = "nop", .family = FAM_MISC, .opcode = 0x90, .kind = K_NONE, .sizes = S16 | S32},
-    {.name = "pause",
-     .family = FAM_MISC,
-     .opcode = 0x90,
-     .kind = K_NONE,
-     .sizes = S32,
-     .prefix = 0xf3},
-    {.name = "nop rm",
-     .family = FAM_MISC,
-     .map = 1,
-     .opcode = 0x1f,
-     .ext = 0,
-     .kind = K_RM,
-     .sizes = SW,
-     .attr = A_NOACCESS},
-    {.name = "prefetcht0",
-     .family = FAM_MISC,
-     .map = 1,
-     .opcode = 0x18,
-     .ext = 1,
-     .kind = K_RM,
-     .sizes = S32,
-     .attr = A_MEM | A_NOACCESS},
-    {.name = "lfence",
-     .family = FAM_MISC,
-     .map = 1,
-     .opcode = 0xae,
-     .ext = 5,
-     .kind = K_RM,
-     .sizes = S32,
-     .attr = A_REG},
-    {.name = "mfence",
-     .family = FAM_MISC,
-     .map = 1,
-     .opcode = 0xae,
-     .ext = 6,
-     .kind = K_RM,
-     .sizes = S32,
-     .attr = A_REG},
-    {.name = "sfence",
-     .family = FAM_MISC,
-     .map = 1,
-     .opcode = 0xae,
-     .ext = 7,
-     .kind = K_RM,
-     .sizes = S32,
-     .attr = A_REG},
-    {.name = "clflush",
-     .family = FAM_MISC,
-     .map = 1,
-     .opcode = 0xae,
-     .ext = 7,
-     .kind = K_RM,
-     .sizes = S32,
-     .attr = A_MEM,
-     .rm_size = 1,
-     .feature = F_CLFSH},
-    {.name = "clflushopt",
-     .family = FAM_MISC,
-     .map = 1,
-     .opcode = 0xae,
-     .ext = 7,
-     .kind = K_RM,
-     .sizes = S32,
-     .prefix = 0x66,
-     .attr = A_MEM,
-     .rm_size = 1,
-     .feature = F_CLFLUSHOPT},
-    {.name = "crc32 r,rm8",
-     .family = FAM_MISC,
-     .map = 2,
-     .opcode = 0xf0,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = S32 | S64,
-     .prefix = 0xf2,
-     .dst = D_REG,
-     .rm_size = 1,
-     .feature = F_CRC32},
-    {.name = "crc32 r,rm",
-     .family = FAM_MISC,
-     .map = 2,
-     .opcode = 0xf1,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .prefix = 0xf2,
-     .dst = D_REG,
-     .feature = F_CRC32},
-
-    {.name = "ud2",
-     .family = FAM_FAULT,
-     .map = 1,
-     .opcode = 0x0b,
-     .kind = K_NONE,
-     .sizes = S32,
-     .attr = A_FAULTS},
-    {.name = "ud1",
-     .family = FAM_FAULT,
-     .map = 1,
-     .opcode = 0xb9,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = S32,
-     .attr = A_FAULTS | A_REG},
-    {.name = "int3",
-     .family = FAM_FAULT,
-     .opcode = 0xcc,
-     .kind = K_NONE,
-     .sizes = S32,
-     .attr = A_FAULTS},
-    /* Valid opcodes elsewhere, #UD in 64-bit mode (SDM vol. 2, "64-Bit Mode" of each). */
-    {.name = "push es",
-     .family = FAM_FAULT,
-     .opcode = 0x06,
-     .kind = K_NONE,
-     .sizes = S32,
-     .attr = A_FAULTS},
-    {.name = "daa",
-     .family = FAM_FAULT,
-     .opcode = 0x27,
-     .kind = K_NONE,
-     .sizes = S32,
-     .attr = A_FAULTS},
-    {.name = "pusha",
-     .family = FAM_FAULT,
-     .opcode = 0x60,
-     .kind = K_NONE,
-     .sizes = S32,
-     .attr = A_FAULTS},
-    {.name = "aam",
-     .family = FAM_FAULT,
-     .opcode = 0xd4,
-     .kind = K_ACC,
-     .sizes = S8,
-     .imm = IMM_Z,
-     .attr = A_FAULTS},
-    {.name = "into",
-     .family = FAM_FAULT,
-     .opcode = 0xce,
-     .kind = K_NONE,
-     .sizes = S32,
-     .attr = A_FAULTS},
-    {.name = "group 4 /7",
-     .family = FAM_FAULT,
-     .opcode = 0xfe,
-     .ext = 7,
-     .kind = K_RM,
-     .sizes = S8,
-     .attr = A_FAULTS},
-    {.name = "group 5 /7",
-     .family = FAM_FAULT,
-     .opcode = 0xff,
-     .ext = 7,
-     .kind = K_RM,
-     .sizes = SW,
-     .attr = A_FAULTS},
-    {.name = "lea r,r",
-     .family = FAM_FAULT,
-     .opcode = 0x8d,
-     .ext = -1,
-     .kind = K_RM_R,
-     .sizes = SW,
-     .attr = A_FAULTS | A_REG},
-    /* The VEX prefix makes other opcodes of these. */
-    {.name = "vex popcnt",
-     .family = FAM_FAULT,
-     .map = 1,
-     .opcode = 0xb8,
-     .ext = -1,
-     .kind = K_VEX_RMI,
-     .sizes = S32 | S64,
-     .prefix = 0xf3,
-     .attr = A_FAULTS},
-    {.name = "vex tzcnt",
-     .family = FAM_FAULT,
-     .map = 1,
-     .opcode = 0xbc,
-     .ext = -1,
-     .kind = K_VEX_RMI,
-     .sizes = S32 | S64,
-     .prefix = 0xf3,
-     .attr = A_FAULTS},
-    {.name = "vex lzcnt",
-     .family = FAM_FAULT,
-     .map = 1,
-     .opcode = 0xbd,
-     .ext = -1,
-     .kind = K_VEX_RMI,
-     .sizes = S32 | S64,
-     .prefix = 0xf3,
-     .attr = A_FAULTS},
-    {.name = "cmpxchg8b r",
-     .family = FAM_FAULT,
-     .map = 1,
-     .opcode = 0xc7,
-     .ext = 1,
-     .kind = K_RM,
-     .sizes = S32,
-     .attr = A_FAULTS | A_REG},
+// clang-format off
+/*
+ * A line a form, as the manual writes it; forms_init() makes a struct form of each.
+ *
+ *   encoding   mandatory or repeat prefix, escape bytes, opcode (A_BW: the one of 8-bit operands;
+ *              K_O: the one of register 0), /r or the opcode's extension; for K_VEX_* what the VEX
+ *              prefix stands for
+ *   writes     which of the operands
+ *   registers  those used without being named
+ *   flags      OF SF ZF AF PF CF, as in SDM vol. 1 "EFLAGS Cross-Reference": M modified, T tested,
+ *              B both, U undefined. Those of shifts depend on the count, and are not here
+ *   rm_size    bytes of the r/m operand where it has not the operand size
+ */
+struct row {
+    enum family family;
+    const char *name, *encoding;
+    enum kind kind;
+    uint8_t sizes;
+    enum imm immediate;
+    const char *writes, *registers, *flags;
+    uint32_t attributes;
+    uint8_t rm_size;
+    enum feature feature;
 };
+
+/* What a line leaves out is 0. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+static const struct row rows[] = {
+    /*family     name              encoding          kind        sizes      immediate  writes      registers      flags     attributes */
+    {FAM_ARITH,  "add rm,r",       "00 /r",          K_RM_R,     SALL,      0,         "rm",       "",            "MMMMMM", A_BW | A_LOCK},
+    {FAM_ARITH,  "add r,rm",       "02 /r",          K_RM_R,     SALL,      0,         "reg",      "",            "MMMMMM", A_BW},
+    {FAM_ARITH,  "add acc,imm",    "04",             K_ACC,      SALL,      IMM_Z,     "",         "ax",          "MMMMMM", A_BW},
+    {FAM_ARITH,  "add rm,imm",     "80 /0",          K_RM,       SALL,      IMM_Z,     "rm",       "",            "MMMMMM", A_BW | A_LOCK},
+    {FAM_ARITH,  "add rm,imm8",    "83 /0",          K_RM,       SW,        IMM_B,     "rm",       "",            "MMMMMM", A_LOCK},
+    {FAM_ARITH,  "or rm,r",        "08 /r",          K_RM_R,     SALL,      0,         "rm",       "",            "MMMUMM", A_BW | A_LOCK},
+    {FAM_ARITH,  "or r,rm",        "0a /r",          K_RM_R,     SALL,      0,         "reg",      "",            "MMMUMM", A_BW},
+    {FAM_ARITH,  "or acc,imm",     "0c",             K_ACC,      SALL,      IMM_Z,     "",         "ax",          "MMMUMM", A_BW},
+    {FAM_ARITH,  "or rm,imm",      "80 /1",          K_RM,       SALL,      IMM_Z,     "rm",       "",            "MMMUMM", A_BW | A_LOCK},
+    {FAM_ARITH,  "or rm,imm8",     "83 /1",          K_RM,       SW,        IMM_B,     "rm",       "",            "MMMUMM", A_LOCK},
+    {FAM_ARITH,  "adc rm,r",       "10 /r",          K_RM_R,     SALL,      0,         "rm",       "",            "MMMMMB", A_BW | A_LOCK},
+    {FAM_ARITH,  "adc r,rm",       "12 /r",          K_RM_R,     SALL,      0,         "reg",      "",            "MMMMMB", A_BW},
+    {FAM_ARITH,  "adc acc,imm",    "14",             K_ACC,      SALL,      IMM_Z,     "",         "ax",          "MMMMMB", A_BW},
+    {FAM_ARITH,  "adc rm,imm",     "80 /2",          K_RM,       SALL,      IMM_Z,     "rm",       "",            "MMMMMB", A_BW | A_LOCK},
+    {FAM_ARITH,  "adc rm,imm8",    "83 /2",          K_RM,       SW,        IMM_B,     "rm",       "",            "MMMMMB", A_LOCK},
+    {FAM_ARITH,  "sbb rm,r",       "18 /r",          K_RM_R,     SALL,      0,         "rm",       "",            "MMMMMB", A_BW | A_LOCK},
+    {FAM_ARITH,  "sbb r,rm",       "1a /r",          K_RM_R,     SALL,      0,         "reg",      "",            "MMMMMB", A_BW},
+    {FAM_ARITH,  "sbb acc,imm",    "1c",             K_ACC,      SALL,      IMM_Z,     "",         "ax",          "MMMMMB", A_BW},
+    {FAM_ARITH,  "sbb rm,imm",     "80 /3",          K_RM,       SALL,      IMM_Z,     "rm",       "",            "MMMMMB", A_BW | A_LOCK},
+    {FAM_ARITH,  "sbb rm,imm8",    "83 /3",          K_RM,       SW,        IMM_B,     "rm",       "",            "MMMMMB", A_LOCK},
+    {FAM_ARITH,  "and rm,r",       "20 /r",          K_RM_R,     SALL,      0,         "rm",       "",            "MMMUMM", A_BW | A_LOCK},
+    {FAM_ARITH,  "and r,rm",       "22 /r",          K_RM_R,     SALL,      0,         "reg",      "",            "MMMUMM", A_BW},
+    {FAM_ARITH,  "and acc,imm",    "24",             K_ACC,      SALL,      IMM_Z,     "",         "ax",          "MMMUMM", A_BW},
+    {FAM_ARITH,  "and rm,imm",     "80 /4",          K_RM,       SALL,      IMM_Z,     "rm",       "",            "MMMUMM", A_BW | A_LOCK},
+    {FAM_ARITH,  "and rm,imm8",    "83 /4",          K_RM,       SW,        IMM_B,     "rm",       "",            "MMMUMM", A_LOCK},
+    {FAM_ARITH,  "sub rm,r",       "28 /r",          K_RM_R,     SALL,      0,         "rm",       "",            "MMMMMM", A_BW | A_LOCK},
+    {FAM_ARITH,  "sub r,rm",       "2a /r",          K_RM_R,     SALL,      0,         "reg",      "",            "MMMMMM", A_BW},
+    {FAM_ARITH,  "sub acc,imm",    "2c",             K_ACC,      SALL,      IMM_Z,     "",         "ax",          "MMMMMM", A_BW},
+    {FAM_ARITH,  "sub rm,imm",     "80 /5",          K_RM,       SALL,      IMM_Z,     "rm",       "",            "MMMMMM", A_BW | A_LOCK},
+    {FAM_ARITH,  "sub rm,imm8",    "83 /5",          K_RM,       SW,        IMM_B,     "rm",       "",            "MMMMMM", A_LOCK},
+    {FAM_ARITH,  "xor rm,r",       "30 /r",          K_RM_R,     SALL,      0,         "rm",       "",            "MMMUMM", A_BW | A_LOCK},
+    {FAM_ARITH,  "xor r,rm",       "32 /r",          K_RM_R,     SALL,      0,         "reg",      "",            "MMMUMM", A_BW},
+    {FAM_ARITH,  "xor acc,imm",    "34",             K_ACC,      SALL,      IMM_Z,     "",         "ax",          "MMMUMM", A_BW},
+    {FAM_ARITH,  "xor rm,imm",     "80 /6",          K_RM,       SALL,      IMM_Z,     "rm",       "",            "MMMUMM", A_BW | A_LOCK},
+    {FAM_ARITH,  "xor rm,imm8",    "83 /6",          K_RM,       SW,        IMM_B,     "rm",       "",            "MMMUMM", A_LOCK},
+    {FAM_ARITH,  "cmp rm,r",       "38 /r",          K_RM_R,     SALL,      0,         "",         "",            "MMMMMM", A_BW},
+    {FAM_ARITH,  "cmp r,rm",       "3a /r",          K_RM_R,     SALL,      0,         "",         "",            "MMMMMM", A_BW},
+    {FAM_ARITH,  "cmp acc,imm",    "3c",             K_ACC,      SALL,      IMM_Z,     "",         "ax",          "MMMMMM", A_BW},
+    {FAM_ARITH,  "cmp rm,imm",     "80 /7",          K_RM,       SALL,      IMM_Z,     "",         "",            "MMMMMM", A_BW},
+    {FAM_ARITH,  "cmp rm,imm8",    "83 /7",          K_RM,       SW,        IMM_B,     "",         "",            "MMMMMM"},
+    {FAM_ARITH,  "test rm,r",      "84 /r",          K_RM_R,     SALL,      0,         "",         "",            "MMMUMM", A_BW},
+    {FAM_ARITH,  "test acc,imm",   "a8",             K_ACC,      SALL,      IMM_Z,     "",         "ax",          "MMMUMM", A_BW},
+    {FAM_ARITH,  "test rm,imm",    "f6 /0",          K_RM,       SALL,      IMM_Z,     "",         "",            "MMMUMM", A_BW},
+    {FAM_ARITH,  "inc rm",         "fe /0",          K_RM,       SALL,      0,         "rm",       "",            "MMMMM.", A_BW | A_LOCK},
+    {FAM_ARITH,  "dec rm",         "fe /1",          K_RM,       SALL,      0,         "rm",       "",            "MMMMM.", A_BW | A_LOCK},
+    {FAM_ARITH,  "not rm",         "f6 /2",          K_RM,       SALL,      0,         "rm",       "",            "",       A_BW | A_LOCK},
+    {FAM_ARITH,  "neg rm",         "f6 /3",          K_RM,       SALL,      0,         "rm",       "",            "MMMMMM", A_BW | A_LOCK},
+
+    {FAM_MOVE,   "mov rm,r",       "88 /r",          K_RM_R,     SALL,      0,         "rm",       "",            "",       A_BW},
+    {FAM_MOVE,   "mov r,rm",       "8a /r",          K_RM_R,     SALL,      0,         "reg",      "",            "",       A_BW},
+    {FAM_MOVE,   "mov rm,imm",     "c6 /0",          K_RM,       SALL,      IMM_Z,     "rm",       "",            "",       A_BW},
+    {FAM_MOVE,   "mov r,imm",      "b8",             K_O,        SW,        IMM_V,     "reg",      "",            ""},
+    {FAM_MOVE,   "mov r8,imm8",    "b0",             K_O,        S8,        IMM_V,     "reg",      "",            ""},
+    {FAM_MOVE,   "mov acc,moffs",  "a0",             K_MOFFS,    SALL,      0,         "",         "ax",          "",       A_BW},
+    {FAM_MOVE,   "mov moffs,acc",  "a2",             K_MOFFS,    SALL,      0,         "",         "ax",          "",       A_BW},
+    {FAM_MOVE,   "movzx r,rm8",    "0f b6 /r",       K_RM_R,     SW,        0,         "reg",      "",            "",       .rm_size = 1},
+    {FAM_MOVE,   "movzx r,rm16",   "0f b7 /r",       K_RM_R,     SW,        0,         "reg",      "",            "",       .rm_size = 2},
+    {FAM_MOVE,   "movsx r,rm8",    "0f be /r",       K_RM_R,     SW,        0,         "reg",      "",            "",       .rm_size = 1},
+    {FAM_MOVE,   "movsx r,rm16",   "0f bf /r",       K_RM_R,     SW,        0,         "reg",      "",            "",       .rm_size = 2},
+    {FAM_MOVE,   "movsxd r,rm32",  "63 /r",          K_RM_R,     S32 | S64, 0,         "reg",      "",            "",       .rm_size = 4},
+    {FAM_MOVE,   "lea",            "8d /r",          K_RM_R,     SW,        0,         "reg",      "",            "",       A_MEM | A_NOACCESS},
+    {FAM_MOVE,   "xchg rm,r",      "86 /r",          K_RM_R,     SALL,      0,         "rm reg",   "",            "",       A_BW | A_LOCK | A_ATOMIC},
+    {FAM_MOVE,   "xchg r,acc",     "90",             K_O,        SW,        0,         "reg",      "ax",          ""},
+    {FAM_MOVE,   "bswap",          "0f c8",          K_O,        S32 | S64, 0,         "reg",      "",            ""},
+    {FAM_MOVE,   "movbe r,m",      "0f 38 f0 /r",    K_RM_R,     SW,        0,         "reg",      "",            "",       A_MEM, .feature = F_MOVBE},
+    {FAM_MOVE,   "movbe m,r",      "0f 38 f1 /r",    K_RM_R,     SW,        0,         "rm",       "",            "",       A_MEM, .feature = F_MOVBE},
+    {FAM_MOVE,   "cbw",            "98",             K_NONE,     SW,        0,         "",         "ax",          ""},
+    {FAM_MOVE,   "cwd",            "99",             K_NONE,     SW,        0,         "",         "ax dx",       ""},
+    {FAM_MOVE,   "xlat",           "d7",             K_NONE,     S8,        0,         "",         "ax bx",       "",       A_XLAT},
+    {FAM_MOVE,   "cmov",           "0f 40 /r",       K_RM_R,     SW,        0,         "reg",      "",            "",       A_CC},
+    {FAM_MOVE,   "set",            "0f 90 /0",       K_RM,       S8,        0,         "rm",       "",            "",       A_CC},
+
+    {FAM_SHIFT,  "rol rm,imm8",    "c0 /0",          K_RM,       SALL,      IMM_COUNT, "rm",       "",            "",       A_BW | A_SHIFT},
+    {FAM_SHIFT,  "rol rm,1",       "d0 /0",          K_RM,       SALL,      0,         "rm",       "",            "",       A_BW | A_SHIFT | A_ONE},
+    {FAM_SHIFT,  "rol rm,cl",      "d2 /0",          K_RM,       SALL,      0,         "rm",       "",            "",       A_BW | A_SHIFT | A_CL},
+    {FAM_SHIFT,  "ror rm,imm8",    "c0 /1",          K_RM,       SALL,      IMM_COUNT, "rm",       "",            "",       A_BW | A_SHIFT},
+    {FAM_SHIFT,  "ror rm,1",       "d0 /1",          K_RM,       SALL,      0,         "rm",       "",            "",       A_BW | A_SHIFT | A_ONE},
+    {FAM_SHIFT,  "ror rm,cl",      "d2 /1",          K_RM,       SALL,      0,         "rm",       "",            "",       A_BW | A_SHIFT | A_CL},
+    {FAM_SHIFT,  "rcl rm,imm8",    "c0 /2",          K_RM,       SALL,      IMM_COUNT, "rm",       "",            ".....T", A_BW | A_SHIFT},
+    {FAM_SHIFT,  "rcl rm,1",       "d0 /2",          K_RM,       SALL,      0,         "rm",       "",            ".....T", A_BW | A_SHIFT | A_ONE},
+    {FAM_SHIFT,  "rcl rm,cl",      "d2 /2",          K_RM,       SALL,      0,         "rm",       "",            ".....T", A_BW | A_SHIFT | A_CL},
+    {FAM_SHIFT,  "rcr rm,imm8",    "c0 /3",          K_RM,       SALL,      IMM_COUNT, "rm",       "",            ".....T", A_BW | A_SHIFT},
+    {FAM_SHIFT,  "rcr rm,1",       "d0 /3",          K_RM,       SALL,      0,         "rm",       "",            ".....T", A_BW | A_SHIFT | A_ONE},
+    {FAM_SHIFT,  "rcr rm,cl",      "d2 /3",          K_RM,       SALL,      0,         "rm",       "",            ".....T", A_BW | A_SHIFT | A_CL},
+    {FAM_SHIFT,  "shl rm,imm8",    "c0 /4",          K_RM,       SALL,      IMM_COUNT, "rm",       "",            "",       A_BW | A_SHIFT},
+    {FAM_SHIFT,  "shl rm,1",       "d0 /4",          K_RM,       SALL,      0,         "rm",       "",            "",       A_BW | A_SHIFT | A_ONE},
+    {FAM_SHIFT,  "shl rm,cl",      "d2 /4",          K_RM,       SALL,      0,         "rm",       "",            "",       A_BW | A_SHIFT | A_CL},
+    {FAM_SHIFT,  "shr rm,imm8",    "c0 /5",          K_RM,       SALL,      IMM_COUNT, "rm",       "",            "",       A_BW | A_SHIFT},
+    {FAM_SHIFT,  "shr rm,1",       "d0 /5",          K_RM,       SALL,      0,         "rm",       "",            "",       A_BW | A_SHIFT | A_ONE},
+    {FAM_SHIFT,  "shr rm,cl",      "d2 /5",          K_RM,       SALL,      0,         "rm",       "",            "",       A_BW | A_SHIFT | A_CL},
+    {FAM_SHIFT,  "sar rm,imm8",    "c0 /7",          K_RM,       SALL,      IMM_COUNT, "rm",       "",            "",       A_BW | A_SHIFT},
+    {FAM_SHIFT,  "sar rm,1",       "d0 /7",          K_RM,       SALL,      0,         "rm",       "",            "",       A_BW | A_SHIFT | A_ONE},
+    {FAM_SHIFT,  "sar rm,cl",      "d2 /7",          K_RM,       SALL,      0,         "rm",       "",            "",       A_BW | A_SHIFT | A_CL},
+    {FAM_SHIFT,  "shld rm,r,imm8", "0f a4 /r",       K_RM_R,     SW,        IMM_COUNT, "rm",       "",            "",       A_SHIFT | A_DOUBLE},
+    {FAM_SHIFT,  "shld rm,r,cl",   "0f a5 /r",       K_RM_R,     SW,        0,         "rm",       "",            "",       A_SHIFT | A_CL | A_DOUBLE},
+    {FAM_SHIFT,  "shrd rm,r,imm8", "0f ac /r",       K_RM_R,     SW,        IMM_COUNT, "rm",       "",            "",       A_SHIFT | A_DOUBLE},
+    {FAM_SHIFT,  "shrd rm,r,cl",   "0f ad /r",       K_RM_R,     SW,        0,         "rm",       "",            "",       A_SHIFT | A_CL | A_DOUBLE},
+
+    {FAM_BIT,    "bt rm,r",        "0f a3 /r",       K_RM_R,     SW,        0,         "",         "",            "UU.UUM", A_BITREG},
+    {FAM_BIT,    "bt rm,imm8",     "0f ba /4",       K_RM,       SW,        IMM_B,     "",         "",            "UU.UUM"},
+    {FAM_BIT,    "bts rm,r",       "0f ab /r",       K_RM_R,     SW,        0,         "rm",       "",            "UU.UUM", A_LOCK | A_BITREG},
+    {FAM_BIT,    "bts rm,imm8",    "0f ba /5",       K_RM,       SW,        IMM_B,     "rm",       "",            "UU.UUM", A_LOCK},
+    {FAM_BIT,    "btr rm,r",       "0f b3 /r",       K_RM_R,     SW,        0,         "rm",       "",            "UU.UUM", A_LOCK | A_BITREG},
+    {FAM_BIT,    "btr rm,imm8",    "0f ba /6",       K_RM,       SW,        IMM_B,     "rm",       "",            "UU.UUM", A_LOCK},
+    {FAM_BIT,    "btc rm,r",       "0f bb /r",       K_RM_R,     SW,        0,         "rm",       "",            "UU.UUM", A_LOCK | A_BITREG},
+    {FAM_BIT,    "btc rm,imm8",    "0f ba /7",       K_RM,       SW,        IMM_B,     "rm",       "",            "UU.UUM", A_LOCK},
+    {FAM_BIT,    "bsf",            "0f bc /r",       K_RM_R,     SW,        0,         "reg",      "",            "UUMUUU", A_SCAN},
+    {FAM_BIT,    "bsr",            "0f bd /r",       K_RM_R,     SW,        0,         "reg",      "",            "UUMUUU", A_SCAN},
+    {FAM_BIT,    "popcnt",         "f3 0f b8 /r",    K_RM_R,     SW,        0,         "reg",      "",            "MMMMMM", .feature = F_POPCNT},
+    {FAM_BIT,    "lzcnt",          "f3 0f bd /r",    K_RM_R,     SW,        0,         "reg",      "",            "UUMUUM", .feature = F_LZCNT},
+    {FAM_BIT,    "tzcnt",          "f3 0f bc /r",    K_RM_R,     SW,        0,         "reg",      "",            "UUMUUM", .feature = F_BMI1},
+
+    {FAM_MULDIV, "mul rm",         "f6 /4",          K_RM,       SALL,      0,         "",         "ax dx",       "MUUUUM", A_BW},
+    {FAM_MULDIV, "imul rm",        "f6 /5",          K_RM,       SALL,      0,         "",         "ax dx",       "MUUUUM", A_BW},
+    {FAM_MULDIV, "div rm",         "f6 /6",          K_RM,       SALL,      0,         "",         "ax dx",       "UUUUUU", A_BW | A_DIV},
+    {FAM_MULDIV, "idiv rm",        "f6 /7",          K_RM,       SALL,      0,         "",         "ax dx",       "UUUUUU", A_BW | A_DIV},
+    {FAM_MULDIV, "imul r,rm",      "0f af /r",       K_RM_R,     SW,        0,         "reg",      "",            "MUUUUM"},
+    {FAM_MULDIV, "imul r,rm,imm",  "69 /r",          K_RM_R,     SW,        IMM_Z,     "reg",      "",            "MUUUUM"},
+    {FAM_MULDIV, "imul r,rm,imm8", "6b /r",          K_RM_R,     SW,        IMM_B,     "reg",      "",            "MUUUUM"},
+
+    {FAM_STACK,  "push r",         "50",             K_O,        S16 | S64, 0,         "",         "",            "",       A_D64 | A_STACK},
+    {FAM_STACK,  "pop r",          "58",             K_O,        S16 | S64, 0,         "reg",      "",            "",       A_D64 | A_STACK},
+    {FAM_STACK,  "push rm",        "ff /6",          K_RM,       S16 | S64, 0,         "",         "",            "",       A_D64 | A_STACK},
+    {FAM_STACK,  "pop rm",         "8f /0",          K_RM,       S16 | S64, 0,         "rm",       "",            "",       A_D64 | A_STACK},
+    {FAM_STACK,  "push imm",       "68",             K_NONE,     S16 | S64, IMM_Z,     "",         "",            "",       A_D64 | A_STACK},
+    {FAM_STACK,  "push imm8",      "6a",             K_NONE,     S16 | S64, IMM_B,     "",         "",            "",       A_D64 | A_STACK},
+    {FAM_STACK,  "pushf",          "9c",             K_NONE,     S16 | S64, 0,         "",         "",            "TTTTTT", A_D64 | A_STACK},
+    {FAM_STACK,  "popf",           "9d",             K_POPF,     S16 | S64, 0,         "",         "",            "MMMMMM", A_D64 | A_STACK},
+    {FAM_STACK,  "enter",          "c8",             K_ENTER,    S64,       0,         "",         "bp",          "",       A_D64 | A_STACK},
+    {FAM_STACK,  "leave",          "c9",             K_LEAVE,    S64,       0,         "",         "bp",          "",       A_D64},
+
+    {FAM_BRANCH, "jmp rel8",       "eb",             K_JUMP,     S64,       IMM_B,     "",         "",            "",       A_D64},
+    {FAM_BRANCH, "jmp rel32",      "e9",             K_JUMP,     S64,       IMM_Z,     "",         "",            "",       A_D64},
+    {FAM_BRANCH, "j",              "70",             K_JUMP,     S64,       IMM_B,     "",         "",            "",       A_CC | A_D64},
+    {FAM_BRANCH, "jnear",          "0f 80",          K_JUMP,     S64,       IMM_Z,     "",         "",            "",       A_CC | A_D64},
+    {FAM_BRANCH, "loopne",         "e0",             K_LOOP,     S64,       0,         "",         "cx",          "..T...", A_D64},
+    {FAM_BRANCH, "loope",          "e1",             K_LOOP,     S64,       0,         "",         "cx",          "..T...", A_D64},
+    {FAM_BRANCH, "loop",           "e2",             K_LOOP,     S64,       0,         "",         "cx",          "",       A_D64},
+    {FAM_BRANCH, "jrcxz",          "e3",             K_LOOP,     S64,       0,         "",         "cx",          "",       A_D64},
+    {FAM_BRANCH, "call rel32",     "e8",             K_CALL,     S64,       0,         "",         "",            "",       A_D64 | A_STACK},
+    {FAM_BRANCH, "call rm",        "ff /2",          K_CALL,     S64,       0,         "",         "",            "",       A_D64 | A_STACK},
+    {FAM_BRANCH, "jmp rm",         "ff /4",          K_JUMP_IND, S64,       0,         "",         "",            "",       A_D64},
+    {FAM_BRANCH, "ret",            "c3",             K_RET,      S64,       0,         "",         "",            "",       A_D64},
+    {FAM_BRANCH, "ret imm16",      "c2",             K_RET,      S64,       0,         "",         "",            "",       A_D64},
+
+    {FAM_STRING, "movs",           "a4",             K_STRING,   SALL,      0,         "",         "si di",       "",       A_BW},
+    {FAM_STRING, "rep movs",       "f3 a4",          K_STRING,   SALL,      0,         "",         "cx si di",    "",       A_BW},
+    {FAM_STRING, "cmps",           "a6",             K_STRING,   SALL,      0,         "",         "si di",       "MMMMMM", A_BW},
+    {FAM_STRING, "repe cmps",      "f3 a6",          K_STRING,   SALL,      0,         "",         "cx si di",    "MMMMMM", A_BW},
+    {FAM_STRING, "repne cmps",     "f2 a6",          K_STRING,   SALL,      0,         "",         "cx si di",    "MMMMMM", A_BW},
+    {FAM_STRING, "stos",           "aa",             K_STRING,   SALL,      0,         "",         "ax di",       "",       A_BW},
+    {FAM_STRING, "rep stos",       "f3 aa",          K_STRING,   SALL,      0,         "",         "ax cx di",    "",       A_BW},
+    {FAM_STRING, "lods",           "ac",             K_STRING,   SALL,      0,         "",         "ax si",       "",       A_BW},
+    {FAM_STRING, "rep lods",       "f3 ac",          K_STRING,   SALL,      0,         "",         "ax cx si",    "",       A_BW},
+    {FAM_STRING, "scas",           "ae",             K_STRING,   SALL,      0,         "",         "ax di",       "MMMMMM", A_BW},
+    {FAM_STRING, "repe scas",      "f3 ae",          K_STRING,   SALL,      0,         "",         "ax cx di",    "MMMMMM", A_BW},
+    {FAM_STRING, "repne scas",     "f2 ae",          K_STRING,   SALL,      0,         "",         "ax cx di",    "MMMMMM", A_BW},
+
+    {FAM_ATOMIC, "xadd",           "0f c0 /r",       K_RM_R,     SALL,      0,         "rm reg",   "",            "MMMMMM", A_BW | A_LOCK},
+    {FAM_ATOMIC, "cmpxchg",        "0f b0 /r",       K_RM_R,     SALL,      0,         "rm",       "ax",          "MMMMMM", A_BW | A_LOCK | A_CMPXCHG},
+    {FAM_ATOMIC, "cmpxchg8b",      "0f c7 /1",       K_RM,       S32,       0,         "rm",       "ax cx dx bx", "..M...", A_LOCK | A_MEM | A_CMPXCHG | A_TWICE},
+    {FAM_ATOMIC, "cmpxchg16b",     "0f c7 /1",       K_RM,       S64,       0,         "rm",       "ax cx dx bx", "..M...", A_LOCK | A_MEM | A_CMPXCHG | A_TWICE, .feature = F_CX16},
+
+    {FAM_FLAG,   "clc",            "f8",             K_NONE,     S32,       0,         "",         "",            ".....M"},
+    {FAM_FLAG,   "stc",            "f9",             K_NONE,     S32,       0,         "",         "",            ".....M"},
+    {FAM_FLAG,   "cmc",            "f5",             K_NONE,     S32,       0,         "",         "",            ".....B"},
+    {FAM_FLAG,   "cld",            "fc",             K_NONE,     S32,       0,         "",         "",            ""},
+    {FAM_FLAG,   "std",            "fd",             K_NONE,     S32,       0,         "",         "",            ""},
+    {FAM_FLAG,   "lahf",           "9f",             K_NONE,     S32,       0,         "",         "ax",          ".TTTTT", .feature = F_LAHF},
+    {FAM_FLAG,   "sahf",           "9e",             K_NONE,     S32,       0,         "",         "ax",          ".MMMMM", .feature = F_LAHF},
+
+    {FAM_BMI,    "andn",           "0f 38 f2 /r",    K_VEX_RVM,  S32 | S64, 0,         "reg",      "",            "MMMUUM", .feature = F_BMI1},
+    {FAM_BMI,    "bextr",          "0f 38 f7 /r",    K_VEX_RMV,  S32 | S64, 0,         "reg",      "",            "MUMUUM", .feature = F_BMI1},
+    {FAM_BMI,    "blsr",           "0f 38 f3 /1",    K_VEX_VM,   S32 | S64, 0,         "vvvv",     "",            "MMMUUM", .feature = F_BMI1},
+    {FAM_BMI,    "blsmsk",         "0f 38 f3 /2",    K_VEX_VM,   S32 | S64, 0,         "vvvv",     "",            "MMMUUM", .feature = F_BMI1},
+    {FAM_BMI,    "blsi",           "0f 38 f3 /3",    K_VEX_VM,   S32 | S64, 0,         "vvvv",     "",            "MMMUUM", .feature = F_BMI1},
+    {FAM_BMI,    "bzhi",           "0f 38 f5 /r",    K_VEX_RMV,  S32 | S64, 0,         "reg",      "",            "MMMUUM", .feature = F_BMI2},
+    {FAM_BMI,    "mulx",           "f2 0f 38 f6 /r", K_VEX_RVM,  S32 | S64, 0,         "reg vvvv", "dx",          "",       .feature = F_BMI2},
+    {FAM_BMI,    "pdep",           "f2 0f 38 f5 /r", K_VEX_RVM,  S32 | S64, 0,         "reg",      "",            "",       .feature = F_BMI2},
+    {FAM_BMI,    "pext",           "f3 0f 38 f5 /r", K_VEX_RVM,  S32 | S64, 0,         "reg",      "",            "",       .feature = F_BMI2},
+    {FAM_BMI,    "rorx",           "f2 0f 3a f0 /r", K_VEX_RMI,  S32 | S64, IMM_B,     "reg",      "",            "",       .feature = F_BMI2},
+    {FAM_BMI,    "sarx",           "f3 0f 38 f7 /r", K_VEX_RMV,  S32 | S64, 0,         "reg",      "",            "",       .feature = F_BMI2},
+    {FAM_BMI,    "shlx",           "66 0f 38 f7 /r", K_VEX_RMV,  S32 | S64, 0,         "reg",      "",            "",       .feature = F_BMI2},
+    {FAM_BMI,    "shrx",           "f2 0f 38 f7 /r", K_VEX_RMV,  S32 | S64, 0,         "reg",      "",            "",       .feature = F_BMI2},
+    {FAM_BMI,    "adcx",           "66 0f 38 f6 /r", K_RM_R,     S32 | S64, 0,         "reg",      "",            ".....B", .feature = F_ADX},
+    {FAM_BMI,    "adox",           "f3 0f 38 f6 /r", K_RM_R,     S32 | S64, 0,         "reg",      "",            "B.....", .feature = F_ADX},
+
+    {FAM_MISC,   "nop",            "90",             K_NONE,     S16 | S32, 0,         "",         "",            ""},
+    {FAM_MISC,   "pause",          "f3 90",          K_NONE,     S32,       0,         "",         "",            ""},
+    {FAM_MISC,   "nop rm",         "0f 1f /0",       K_RM,       SW,        0,         "",         "",            "",       A_NOACCESS},
+    {FAM_MISC,   "prefetcht0",     "0f 18 /1",       K_RM,       S32,       0,         "",         "",            "",       A_MEM | A_NOACCESS},
+    {FAM_MISC,   "lfence",         "0f ae /5",       K_RM,       S32,       0,         "",         "",            "",       A_REG},
+    {FAM_MISC,   "mfence",         "0f ae /6",       K_RM,       S32,       0,         "",         "",            "",       A_REG},
+    {FAM_MISC,   "sfence",         "0f ae /7",       K_RM,       S32,       0,         "",         "",            "",       A_REG},
+    {FAM_MISC,   "clflush",        "0f ae /7",       K_RM,       S32,       0,         "",         "",            "",       A_MEM, .rm_size = 1, .feature = F_CLFSH},
+    {FAM_MISC,   "clflushopt",     "66 0f ae /7",    K_RM,       S32,       0,         "",         "",            "",       A_MEM, .rm_size = 1, .feature = F_CLFLUSHOPT},
+    {FAM_MISC,   "crc32 r,rm8",    "f2 0f 38 f0 /r", K_RM_R,     S32 | S64, 0,         "reg",      "",            "",       .rm_size = 1, .feature = F_CRC32},
+    {FAM_MISC,   "crc32 r,rm",     "f2 0f 38 f1 /r", K_RM_R,     SW,        0,         "reg",      "",            "",       .feature = F_CRC32},
+
+    {FAM_FAULT,  "ud2",            "0f 0b",          K_NONE,     S32,       0,         "",         "",            "",       A_FAULTS},
+    {FAM_FAULT,  "ud1",            "0f b9 /r",       K_RM_R,     S32,       0,         "",         "",            "",       A_REG | A_FAULTS},
+    {FAM_FAULT,  "int3",           "cc",             K_NONE,     S32,       0,         "",         "",            "",       A_FAULTS},
+    /* Valid opcodes elsewhere, #UD in 64-bit mode (SDM vol. 2, "64-Bit Mode" of each). */
+    {FAM_FAULT,  "push es",        "06",             K_NONE,     S32,       0,         "",         "",            "",       A_FAULTS},
+    {FAM_FAULT,  "daa",            "27",             K_NONE,     S32,       0,         "",         "",            "",       A_FAULTS},
+    {FAM_FAULT,  "pusha",          "60",             K_NONE,     S32,       0,         "",         "",            "",       A_FAULTS},
+    {FAM_FAULT,  "aam",            "d4",             K_ACC,      S8,        IMM_Z,     "",         "",            "",       A_FAULTS},
+    {FAM_FAULT,  "into",           "ce",             K_NONE,     S32,       0,         "",         "",            "",       A_FAULTS},
+    /* Holes in the map, and operands that an instruction does not take. */
+    {FAM_FAULT,  "group 4 /7",     "fe /7",          K_RM,       S8,        0,         "",         "",            "",       A_FAULTS},
+    {FAM_FAULT,  "group 5 /7",     "ff /7",          K_RM,       SW,        0,         "",         "",            "",       A_FAULTS},
+    {FAM_FAULT,  "lea r,r",        "8d /r",          K_RM_R,     SW,        0,         "",         "",            "",       A_REG | A_FAULTS},
+    /* The VEX prefix makes other opcodes of these. */
+    {FAM_FAULT,  "vex popcnt",     "f3 0f b8 /r",    K_VEX_RMI,  S32 | S64, 0,         "",         "",            "",       A_FAULTS},
+    {FAM_FAULT,  "vex tzcnt",      "f3 0f bc /r",    K_VEX_RMI,  S32 | S64, 0,         "",         "",            "",       A_FAULTS},
+    {FAM_FAULT,  "vex lzcnt",      "f3 0f bd /r",    K_VEX_RMI,  S32 | S64, 0,         "",         "",            "",       A_FAULTS},
+    {FAM_FAULT,  "cmpxchg8b r",    "0f c7 /1",       K_RM,       S32,       0,         "",         "",            "",       A_REG | A_FAULTS},
+};
+// clang-format on
+
+struct form forms[MAX_FORMS];
 unsigned n_forms;
 
 const char *const family_names[FAM_COUNT] = {
@@ -1199,32 +301,105 @@ uint32_t features_of(cpuid_fn *cpuid)
     return have;
 }
 
+/* The place of word among the words of list, -1: none. */
+static int place(const char *word, size_t length, const char *const list[], int n)
+{
+    for (int i = 0; i < n; i++)
+        if (strlen(list[i]) == length && !memcmp(list[i], word, length))
+            return i;
+    return -1;
+}
+
+/* A bitmap of the words in text; one that is not in the list is a mistake of the table. */
+static unsigned bits_of(const struct row *row, const char *text, const char *const list[], int n)
+{
+    unsigned bits = 0;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        int bit = place(text, length, list, n);
+        if (bit < 0) {
+            fprintf(stderr, "diff: the form \"%s\" has no \"%s\"\n", row->name, text);
+            exit(2);
+        }
+        bits |= 1u << bit;
+        text += length + strspn(text + length, " ");
+    }
+    return bits;
+}
+
+static void read_encoding(struct form *f, const char *text)
+{
+    uint8_t bytes[4];
+    unsigned n = 0;
+    for (; *text && *text != '/'; text += 2 + strspn(text + 2, " "))
+        bytes[n++] = strtoul(text, NULL, 16);
+    if (*text)
+        f->ext = text[1] == 'r' ? -1 : text[1] - '0';
+    f->opcode = bytes[n - 1];
+    unsigned first = 0;
+    if (n > 1 && bytes[0] != 0x0f)
+        f->prefix = bytes[first++];
+    if (first < n - 1)
+        f->map = first == n - 2 ? 1 : bytes[first + 1] == 0x38 ? 2 : 3;
+}
+
+static void read_flags(struct form *f, const char *text)
+{
+    static const uint16_t order[] = {FL_OF, FL_SF, FL_ZF, FL_AF, FL_PF, FL_CF};
+    for (unsigned i = 0; text[i]; i++) {
+        if (text[i] == 'T' || text[i] == 'B')
+            f->reads |= order[i];
+        if (text[i] == 'M' || text[i] == 'B')
+            f->writes |= order[i];
+        if (text[i] == 'U')
+            f->undef |= order[i];
+    }
+}
+
+static struct form form_of(const struct row *row)
+{
+    static const char *const operands[] = {"rm", "reg", "vvvv"}; /* D_RM, D_REG, D_VVVV */
+    static const char *const registers[] = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
+    struct form f = {.family = row->family,
+                     .kind = row->kind,
+                     .sizes = row->sizes,
+                     .imm = row->immediate,
+                     .dst = bits_of(row, row->writes, operands, 3),
+                     .implicit = bits_of(row, row->registers, registers, 8),
+                     .attr = row->attributes,
+                     .rm_size = row->rm_size,
+                     .feature = row->feature};
+    snprintf(f.name, sizeof(f.name), "%s", row->name);
+    read_encoding(&f, row->encoding);
+    read_flags(&f, row->flags);
+    return f;
+}
+
+// clang-format off
 static const struct {
-    const char *name;
-    uint16_t reads;
+    const char *name, *flags;
 } conditions[16] = {
-    {"o", O_},           {"no", O_},      {"b", C_},      {"ae", C_},      {"e", Z_},
-    {"ne", Z_},          {"be", C_ | Z_}, {"a", C_ | Z_}, {"s", S_},       {"ns", S_},
-    {"p", P_},           {"np", P_},      {"l", S_ | O_}, {"ge", S_ | O_}, {"le", S_ | O_ | Z_},
-    {"g", S_ | O_ | Z_},
+    {"o",  "T....."}, {"no", "T....."}, {"b", ".....T"}, {"ae", ".....T"},
+    {"e",  "..T..."}, {"ne", "..T..."}, {"be", "..T..T"}, {"a", "..T..T"},
+    {"s",  ".T...."}, {"ns", ".T...."}, {"p", "....T."}, {"np", "....T."},
+    {"l",  "TT...."}, {"ge", "TT...."}, {"le", "TTT..."}, {"g", "TTT..."},
 };
+// clang-format on
 
 void forms_init(void)
 {
-    static struct form written[sizeof(forms) / sizeof(forms[0])];
-    memcpy(written, forms, sizeof(forms));
-    n_forms = 0;
-    for (const struct form *f = written; f->name[0]; f++) {
-        if (!(f->attr & A_CC)) {
-            forms[n_forms++] = *f;
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct form f = form_of(&rows[i]);
+        if (!(f.attr & A_CC)) {
+            forms[n_forms++] = f;
             continue;
         }
         for (int cc = 0; cc < 16; cc++) {
             struct form *one = &forms[n_forms++];
-            *one = *f;
-            snprintf(one->name, sizeof(one->name), "%.8s%s", f->name, conditions[cc].name);
+            *one = f;
+            snprintf(one->name, sizeof(one->name), "%.8s%s", f.name, conditions[cc].name);
             one->opcode += cc;
-            one->reads = conditions[cc].reads;
+            read_flags(one, conditions[cc].flags);
         }
     }
 }
