@@ -3,7 +3,9 @@
  * interpreter, and everything the manual defines must be equal afterwards.
  *
  *   forms.c      the table of instruction forms
- *   generate.c   makes a sequence from a seed, with its own encoder
+ *   generate.c   makes a sequence from a seed: which forms, and what each kind needs
+ *   operands.c   what they work on     branches.c   near branches     encode.c   their bytes
+ *   image.c      the memory they find
  *   native.c     runs it on the host      native_entry.S  its way in and out
  *   simulated.c  runs it in the simulator
  *   report.c     compares, shrinks and shows
