@@ -265,6 +265,29 @@ static void wrong(struct cmdline *cl, struct piece word, const char *right)
     cl->n_errors++;
 }
 
+/* "run=15": does it name a chapter as if it were an experiment? */
+static bool names_chapter(struct piece value, struct piece *chapter)
+{
+    while (next_piece(&value, ',', chapter))
+        if (chapter->length > 0 && skip_digits(*chapter, 0) == chapter->length)
+            return true;
+    return false;
+}
+
+static void wrong_value(struct cmdline *cl, struct piece word, struct piece value, size_t i)
+{
+    char right[CMDLINE_WORD + 64];
+    struct piece chapter;
+    if (words[i].read != read_run || !names_chapter(value, &chapter) ||
+        chapter.length > CMDLINE_WORD) {
+        wrong(cl, word, words[i].right);
+        return;
+    }
+    ksnprintf(right, sizeof(right), "a whole chapter is run=%.*s-*", (int)chapter.length,
+              chapter.text);
+    wrong(cl, word, right);
+}
+
 static void read_word(struct cmdline *cl, struct piece word)
 {
     struct piece value = word, name;
@@ -273,10 +296,15 @@ static void read_word(struct cmdline *cl, struct piece word)
         if (!is(name, words[i].name))
             continue;
         if (words[i].value == (value.text ? NO_VALUE : NEEDS_VALUE) || !words[i].read(cl, value))
-            wrong(cl, word, words[i].right);
+            wrong_value(cl, word, value, i);
         return;
     }
     wrong(cl, word, KNOWN_WORDS);
+}
+
+void cmdline_refuse(struct cmdline *cl, const char *why)
+{
+    wrong(cl, (struct piece){why, strlen(why)}, "nothing is run");
 }
 
 bool cmdline_parse(struct cmdline *cl, const char *text)

@@ -38,6 +38,9 @@ struct cmdline {
  * an experiment that run= names exists is the runner's to say, not this parser's. */
 bool cmdline_parse(struct cmdline *cl, const char *text);
 
+/* Adds an error: what was read is not all that was said. */
+void cmdline_refuse(struct cmdline *cl, const char *why);
+
 /* Does the list select the experiment with this number ("15-3")? An empty list selects all. */
 bool cmdline_selects(const struct cmdline *cl, const char *id);
 

@@ -104,6 +104,8 @@ _Noreturn void kmain(const void *info)
     console_add(history_init());
     bootinfo_parse(&bootinfo, info, bootinfo_limit((uint64_t)info));
     cmdline_parse(&cmdline, bootinfo.cmdline);
+    if (bootinfo.cmdline_error)
+        cmdline_refuse(&cmdline, bootinfo.cmdline_error);
     uint16_t missing_port = start_console(early);
     paging_init();
     memory_init(&bootinfo);

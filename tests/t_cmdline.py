@@ -7,6 +7,10 @@ from harness import ALL, CHAPTER_15, check_clean, equal, ok, run, sim
 # command line | the word that must be named | something that must be offered instead
 WRONG = [
     ("run=99-1", "99-1", "15-1"),
+    ("run=15", "run=15:", "run=15-*"),
+    ("run=14-1,15", "run=14-1,15:", "run=15-*"),
+    # One byte more than there is room for: cut off, it could be another command line.
+    ("run=15-1 watchdog=20" + " " * 1000 + "list", "the command line is longer than 1023 bytes", "nothing is run"),
     ("run=15-3,99-*", "99-*", "15-1"),
     ("run=99-1 run=15-1", "99-1", "15-1"),
     ("pmi=maybe", "pmi=maybe", "fixed"),
@@ -22,6 +26,7 @@ WRONG = [
 ]
 for cmdline, word, right in WRONG:
     result = sim(cmdline)
+    cmdline = cmdline[:40]  # for the names
     ok(word in result.out and right in result.out, f"{cmdline!r}: names {word} and {right}", result)
     ok(not result.tap.points and result.tap.bail_out is not None, f"{cmdline!r}: nothing is run", result)
     equal(result.tap.errors, [], f"{cmdline!r}: valid TAP")

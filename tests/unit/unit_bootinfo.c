@@ -304,6 +304,7 @@ static void command_line_as_long_as_the_room(void **state)
     end();
     assert_true(parse());
     assert_int_equal(strlen(out.cmdline), BOOTINFO_CMDLINE - 1);
+    assert_null(out.cmdline_error);
     text[BOOTINFO_CMDLINE - 1] = 'a';
     text[BOOTINFO_CMDLINE] = '\0';
     begin();
@@ -311,6 +312,7 @@ static void command_line_as_long_as_the_room(void **state)
     end();
     assert_false(parse()); /* cutting it off could turn it into another command line */
     assert_string_equal(out.cmdline, "");
+    assert_non_null(strstr(out.cmdline_error, "1023"));
 }
 
 static void memory_map_faults(void **state)

@@ -162,6 +162,8 @@ static void errors_name_the_word_and_what_would_be_right(void **state)
     assert_error("watchdog=abc", "watchdog=abc", "10");
     assert_error("run=", "run=", "15-3");
     assert_error("run=15_3", "15_3", "15-3");
+    assert_error("run=15", "run=15:", "run=15-*");
+    assert_error("run=15-3,14", "run=15-3,14:", "run=14-*");
     assert_error("run=15-3,,15-4", "run=", "15-3");
     assert_error("run=15-3,", "run=", "15-3");
 }
