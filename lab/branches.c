@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "lab/experiment_old.h"
+#include "lab/experiment.h"
 #include "kernel/panic.h"
 #include "kernel/print.h"
 
@@ -75,4 +75,12 @@ bool branches_in_lbr(const struct branch *taken, unsigned n, uint64_t suppressed
     struct branch_record records[LBR_MAX_DEPTH];
     unsigned n_records = lbr_read(records, LBR_MAX_DEPTH);
     return branches_are(records, n_records, taken, n, suppressed, may_lack);
+}
+
+bool branch_among(const struct branch_record *records, unsigned n, const struct branch *branch)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (records[i].from == branch->from && records[i].to == branch->to)
+            return true;
+    return false;
 }

@@ -36,6 +36,9 @@ bool branches_are(const struct branch_record *records, unsigned n_records,
 bool branches_in_lbr(const struct branch *taken, unsigned n, uint64_t suppressed,
                      uint64_t may_lack);
 
+/* Is one of the records this branch? */
+bool branch_among(const struct branch_record *records, unsigned n, const struct branch *branch);
+
 /* 14-1: one call. */
 void branch_one(uint64_t unused);
 extern const struct branch_run branch_one_run;

@@ -1,6 +1,28 @@
+/* Experiment 14-1 · Catch a branch with LBR. */
+#include "kernel/msr.h"
+#include "lab/branches.h"
+#include "lab/experiment.h"
+
+enum { CALL, RETURN, NOTHING_ELSE, OFF_AGAIN };
+
+static const char *const checks[] = {
+    [CALL] = "the call is recorded, from and to as in the symbol table",
+    [RETURN] = "the return is recorded, from and to as in the symbol table",
+    [NOTHING_ELSE] = "these two and the window's own two are all that is recorded",
+    [OFF_AGAIN] = "IA32_DEBUGCTL.LBR is off again",
+};
+
+static void run(void);
+
+const struct experiment ex14_1 = {
+    .id = "14-1",
+    .title = "Catch a branch with LBR",
+    .needs = NEED_LBR,
+    CHECKS(checks),
+    .run = run,
+};
+
 /*
- * Experiment 14-1 · Catch a branch with LBR.
- *
  * Recording on, one call, off, dump. Four branches are taken while IA32_DEBUGCTL.LBR is set: the
  * window's call of the function, the function's own call, and the two returns; the stack must hold
  * these four with the very addresses of their labels, and nothing else. What can go wrong: the
@@ -8,16 +30,10 @@
  * bits, a hypervisor that switches the records of its own code in. SDM vol. 3 "Last Branch,
  * Interrupt, and Exception Recording", "LBR Stack".
  */
-#include "lab/branches.h"
-#include "lab/experiment_old.h"
-#include "kernel/msr.h"
-
-#include <stddef.h>
-
 static void run(void)
 {
-    const struct branch_run *run = &branch_one_run;
-    const struct branch *call = &run->taken[1], *ret = &run->taken[2];
+    const struct branch_run *all = &branch_one_run;
+    const struct branch *call = &all->taken[1], *ret = &all->taken[2];
     struct branch_record records[LBR_MAX_DEPTH];
 
     lbr_record(0, 0, branch_one, 0);
@@ -25,34 +41,13 @@ static void run(void)
     unsigned n = lbr_read(records, LBR_MAX_DEPTH);
     lbr_dump("after one call");
 
-    bool call_found = false, return_found = false;
-    for (unsigned i = 0; i < n; i++) {
-        call_found |= records[i].from == call->from && records[i].to == call->to;
-        return_found |= records[i].from == ret->from && records[i].to == ret->to;
-    }
     value_hex("from", call->from);
     value_hex("to", call->to);
-    check(call_found);
+    check(CALL, branch_among(records, n, call));
     value_hex("from", ret->from);
     value_hex("to", ret->to);
-    check(return_found);
-    check(branches_are(records, n, run->taken, run->n, 0, 0));
+    check(RETURN, branch_among(records, n, ret));
+    check(NOTHING_ELSE, branches_are(records, n, all->taken, all->n, 0, 0));
     value_hex("debugctl", debugctl);
-    check(!(debugctl & DEBUGCTL_LBR));
+    check(OFF_AGAIN, n != 0 && !(debugctl & DEBUGCTL_LBR)); /* the records show that it was on */
 }
-
-static const char *const checks[] = {
-    "the call is recorded, from and to as in the symbol table",
-    "the return is recorded, from and to as in the symbol table",
-    "these two and the window's own two are all that is recorded",
-    "IA32_DEBUGCTL.LBR is off again",
-    NULL,
-};
-
-const struct experiment ex14_1 = {
-    .id = "14-1",
-    .title = "Catch a branch with LBR",
-    CHECKS_OLD(checks),
-    .needs = NEED_LBR,
-    .run = run,
-};

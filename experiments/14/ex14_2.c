@@ -1,21 +1,48 @@
+/* Experiment 14-2 · The LBR stack. */
+#include "kernel/msr.h"
+#include "lab/branches.h"
+#include "lab/experiment.h"
+
+enum { IN_ORDER, TOS_MOVES, TOS_NEWEST, OLDEST_GONE, TOS_WRAPS, TOS_NEWEST_AFTER_WRAP };
+
+static const char *const checks[] = {
+    [IN_ORDER] = "newest first, the records are the ten jumps in program order, as many as the "
+                 "stack holds",
+    [TOS_MOVES] = "each record has moved TOS on by one, modulo the depth",
+    [TOS_NEWEST] = "TOS points to the newest record",
+    [OLDEST_GONE] = "of more branches than the stack holds the newest remain, the oldest are gone",
+    [TOS_WRAPS] = "TOS has wrapped at the stack's depth",
+    [TOS_NEWEST_AFTER_WRAP] = "TOS points to the newest record after the wrap",
+};
+
+static void run(void);
+
+const struct experiment ex14_2 = {
+    .id = "14-2",
+    .title = "The LBR stack",
+    .needs = NEED_LBR,
+    CHECKS(checks),
+    .run = run,
+};
+
 /*
- * Experiment 14-2 · The LBR stack.
- *
  * The stack is a ring: MSR_LASTBRANCH_TOS points to the newest record, and each branch first adds
  * one to it, modulo the depth. A chain of ten jumps shows the order; then so many rounds of it that
  * the stack overflows show that the newest push out the oldest. What can go wrong: a depth taken
  * from another model, TOS read as the next free entry instead of the newest. SDM vol. 3 "LBR
  * Stack".
  */
-#include "lab/branches.h"
-#include "lab/experiment_old.h"
-#include "kernel/msr.h"
-
-#include <stddef.h>
-
-#define MAX_ROUNDS (LBR_MAX_DEPTH / BRANCH_CHAIN_JUMPS + 1)
+#define MAX_ROUNDS (LBR_MAX_DEPTH / BRANCH_CHAIN_JUMPS + 2)
 /* Ten jumps a round, a jump between two rounds, the window's call and return. */
 #define TAKEN_IN(rounds) ((rounds) * (BRANCH_CHAIN_JUMPS + 1) - 1 + 2)
+
+/* The fewest that overflow the stack and leave TOS elsewhere: of a depth of 4, the 12 branches of
+ * one round would bring it back to where it was. */
+static unsigned rounds_that_wrap(unsigned depth)
+{
+    unsigned rounds = depth / BRANCH_CHAIN_JUMPS + 1;
+    return TAKEN_IN(rounds) % depth != 0 ? rounds : rounds + 1;
+}
 
 /* Writes down what branch_chain(rounds) takes; returns how many. */
 static unsigned write_down(struct branch *taken, unsigned rounds)
@@ -36,52 +63,36 @@ static unsigned write_down(struct branch *taken, unsigned rounds)
 }
 
 /* Runs the rounds; three checks: the records, where TOS points, what it points to. */
-static void check_rounds(unsigned rounds)
+static void check_rounds(unsigned rounds, const char *title, unsigned records, unsigned moved,
+                         unsigned newest)
 {
     struct branch taken[TAKEN_IN(MAX_ROUNDS)];
-    struct branch_record newest;
+    struct branch_record record;
     unsigned depth = lbr_info()->depth, n = write_down(taken, rounds);
     unsigned before = lbr_tos();
     lbr_record(0, 0, branch_chain, rounds);
     unsigned after = lbr_tos();
-    lbr_dump(rounds == 1 ? "after ten jumps" : "after more jumps than the stack holds");
+    lbr_dump(title);
 
     value_u64("branches_taken", n);
     value_u64("depth", depth);
-    check(branches_in_lbr(taken, n, 0, 0));
+    check(records, branches_in_lbr(taken, n, 0, 0));
 
     value_u64("tos_before", before);
     value_u64("branches_taken", n);
     value_u64("tos_after", after);
-    check(after == (before + n) % depth);
+    check(moved, after == (before + n) % depth);
 
     lbr_decode(lbr_info()->format, rdmsr(lbr_info()->from + after), rdmsr(lbr_info()->to + after),
-               0, &newest);
-    value_hex("from", newest.from);
-    value_hex("to", newest.to);
-    check(newest.from == taken[n - 1].from && newest.to == taken[n - 1].to);
+               0, &record);
+    value_hex("from", record.from);
+    value_hex("to", record.to);
+    check(newest, branch_among(&record, 1, &taken[n - 1]));
 }
 
 static void run(void)
 {
-    check_rounds(1);
-    check_rounds(lbr_info()->depth / BRANCH_CHAIN_JUMPS + 1);
+    check_rounds(1, "after ten jumps", IN_ORDER, TOS_MOVES, TOS_NEWEST);
+    check_rounds(rounds_that_wrap(lbr_info()->depth), "after more jumps than the stack holds",
+                 OLDEST_GONE, TOS_WRAPS, TOS_NEWEST_AFTER_WRAP);
 }
-
-static const char *const checks[] = {
-    "newest first, the records are the ten jumps in program order, as many as the stack holds",
-    "each record has moved TOS on by one, modulo the depth",
-    "TOS points to the newest record",
-    "of more branches than the stack holds the newest remain, the oldest are gone",
-    "TOS has wrapped at the stack's depth",
-    "TOS points to the newest record after the wrap",
-    NULL,
-};
-
-const struct experiment ex14_2 = {
-    .id = "14-2",
-    .title = "The LBR stack",
-    CHECKS_OLD(checks),
-    .needs = NEED_LBR,
-    .run = run,
-};

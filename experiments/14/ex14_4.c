@@ -1,32 +1,49 @@
+/* Experiment 14-4 · Filter jumps. */
+#include "kernel/msr.h"
+#include "lab/branches.h"
+#include "lab/experiment.h"
+
+enum { NO_FILTER, NO_JCC, NO_REL_JUMPS, NO_IND_JUMPS, NO_JUMPS, NO_FAR_BRANCHES, FILTERS };
+
+static const char *const checks[] = {
+    [NO_FILTER] = "without a filter all branches are recorded, the far call and its return too",
+    [NO_JCC] = "JCC: no conditional jump is recorded, the rest is",
+    [NO_REL_JUMPS] = "NEAR_REL_JMP: no near relative jump is recorded, the rest is",
+    [NO_IND_JUMPS] = "NEAR_IND_JMP: no near indirect jump is recorded, the rest is",
+    [NO_JUMPS] = "all three: no jump is recorded, the far branches are",
+    [NO_FAR_BRANCHES] = "FAR_BRANCH: no far branch is recorded, the rest is",
+};
+
+static void run(void);
+
+const struct experiment ex14_4 = {
+    .id = "14-4",
+    .title = "Filter jumps",
+    .needs = NEED_LBR | NEED_LBR_SELECT,
+    CHECKS(checks),
+    .run = run,
+};
+
 /*
- * Experiment 14-4 · Filter jumps.
- *
  * The filters for conditional, relative and indirect jumps, with a near indirect call and a far
  * call among the branches: a filter for jumps must not take the calls along, and the far call and
  * its return go with FAR_BRANCH and with nothing else. One exception: before Sandy Bridge the
  * manual does not except near calls and returns from the jump filters, and Linux found that they go
  * too; there either is accepted. SDM vol. 3 "Filtering of Last Branch Records", and the same table
- * in
- * "... for Processors based on Intel Microarchitecture code name Sandy Bridge".
+ * in "... for Processors based on Intel Microarchitecture code name Sandy Bridge".
  */
-#include "lab/branches.h"
-#include "lab/experiment_old.h"
-#include "kernel/msr.h"
-
-#include <stddef.h>
-
 #define JUMPS (LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_JMP | LBR_SELECT_NEAR_IND_JMP)
 
 static const struct {
     uint64_t select;
     const char *title;
-} filters[] = {
-    {0, "no filter"},
-    {LBR_SELECT_JCC, "without conditional jumps"},
-    {LBR_SELECT_NEAR_REL_JMP, "without near relative jumps"},
-    {LBR_SELECT_NEAR_IND_JMP, "without near indirect jumps"},
-    {JUMPS, "without jumps"},
-    {LBR_SELECT_FAR_BRANCH, "without far branches"},
+} filters[FILTERS] = {
+    [NO_FILTER] = {0, "no filter"},
+    [NO_JCC] = {LBR_SELECT_JCC, "without conditional jumps"},
+    [NO_REL_JUMPS] = {LBR_SELECT_NEAR_REL_JMP, "without near relative jumps"},
+    [NO_IND_JUMPS] = {LBR_SELECT_NEAR_IND_JMP, "without near indirect jumps"},
+    [NO_JUMPS] = {JUMPS, "without jumps"},
+    [NO_FAR_BRANCHES] = {LBR_SELECT_FAR_BRANCH, "without far branches"},
 };
 
 /* What a filter may take along on this processor. */
@@ -38,32 +55,14 @@ static uint64_t may_lack(uint64_t select)
 
 static void run(void)
 {
-    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+    const struct branch_run *all = &branch_jumps_run;
+    for (unsigned i = 0; i < FILTERS; i++) {
         uint64_t select = filters[i].select;
         lbr_record(select, 0, branch_jumps, 0);
         lbr_dump(filters[i].title);
         value_hex("lbr_select", rdmsr(MSR_LBR_SELECT));
         if (may_lack(select) != 0)
             value_str("may_lack", "near calls and returns (before Sandy Bridge)");
-        check(
-            branches_in_lbr(branch_jumps_run.taken, branch_jumps_run.n, select, may_lack(select)));
+        check(i, branches_in_lbr(all->taken, all->n, select, may_lack(select)));
     }
 }
-
-static const char *const checks[] = {
-    "without a filter all branches are recorded, the far call and its return too",
-    "JCC: no conditional jump is recorded, the rest is",
-    "NEAR_REL_JMP: no near relative jump is recorded, the rest is",
-    "NEAR_IND_JMP: no near indirect jump is recorded, the rest is",
-    "all three: no jump is recorded, the far branches are",
-    "FAR_BRANCH: no far branch is recorded, the rest is",
-    NULL,
-};
-
-const struct experiment ex14_4 = {
-    .id = "14-4",
-    .title = "Filter jumps",
-    CHECKS_OLD(checks),
-    .needs = NEED_LBR | NEED_LBR_SELECT,
-    .run = run,
-};
