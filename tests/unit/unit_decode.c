@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,6 +275,94 @@ static void fields_as_data(void **state)
     assert_false(decode_msr_field(&f, 0x12345, 0, &v4));
 }
 
+#define GLOBAL_STATUS_FIELDS                                                                       \
+    "48 OVF_PERF_METRICS, 55 Trace_ToPA_PMI, 58 LBR_FRZ, 59 CTR_FRZ, 60 ASCI, "                    \
+    "61 Ovf_Uncore, 62 OvfBuf, 63 CondChgd"
+
+/* Every field of every register but those of single counters, from the manual's figures: in which
+ * bits, and its name. */
+static const struct {
+    uint32_t msr;
+    const char *fields;
+} figures[] = {
+    {0x1b, "8 BSP, 10 EXTD, 11 EN, 51:12 base"},
+    {0x186, "7:0 EVENT, 15:8 UMASK, 16 USR, 17 OS, 18 E, 19 PC, 20 INT, 21 ANY, 22 EN, 23 INV, "
+            "31:24 CMASK, 34 Adaptive_Record"},
+    {0x1a0, "0 FAST_STRINGS, 3 TCC, 7 PMU_AVAILABLE, 11 BTS_UNAVAILABLE, 12 PEBS_UNAVAILABLE, "
+            "16 EIST, 18 MONITOR, 22 LIMIT_CPUID_MAXVAL, 23 XTPR_DISABLE, 34 XD_DISABLE, "
+            "38 TURBO_DISABLE"},
+    {0x1c8, "0 CPL_EQ_0, 1 CPL_NEQ_0, 2 JCC, 3 NEAR_REL_CALL, 4 NEAR_IND_CALL, 5 NEAR_RET, "
+            "6 NEAR_IND_JMP, 7 NEAR_REL_JMP, 8 FAR_BRANCH, 9 EN_CALLSTACK"},
+    {0x1d9, "0 LBR, 1 BTF, 6 TR, 7 BTS, 8 BTINT, 9 BTS_OFF_OS, 10 BTS_OFF_USR, "
+            "11 FREEZE_LBRS_ON_PMI, 12 FREEZE_PERFMON_ON_PMI, 13 ENABLE_UNCORE_PMI, "
+            "14 FREEZE_WHILE_SMM, 15 RTM_DEBUG"},
+    {0x329, "7:0 RETIRING, 15:8 BAD_SPECULATION, 23:16 FRONTEND_BOUND, 31:24 BACKEND_BOUND"},
+    {0x345, "5:0 LBR_FMT, 6 PEBS_TRAP, 7 PEBS_ARCH_REG, 11:8 PEBS_FMT, 12 FREEZE_WHILE_SMM, "
+            "13 FW_WRITE, 14 PEBS_BASELINE, 15 PERF_METRICS, 16 PEBS_OUTPUT_PT"},
+    {0x38e, GLOBAL_STATUS_FIELDS},
+    {0x38f, "48 EN_PERF_METRICS"},
+    {0x390, GLOBAL_STATUS_FIELDS},
+    {0x391, GLOBAL_STATUS_FIELDS},
+    {0x392, "63 PMI_InUse"},
+    {0x3f2, "0 MEMINFO, 1 GPRS, 2 XMMS, 3 LBRS, 31:24 LBR_ENTRIES-1"},
+    {0x80f, "7:0 vector, 8 ENABLE"},
+    {0x82f, "7:0 vector, 10:8 delivery mode, 12 pending, 16 mask"},
+    {0x830, "7:0 vector, 10:8 delivery mode, 11 logical, 12 pending, 14 assert, 15 level, "
+            "19:18 shorthand, 63:32 destination"},
+    {0x832, "7:0 vector, 12 pending, 16 mask, 18:17 timer mode"},
+    {0x833, "7:0 vector, 10:8 delivery mode, 12 pending, 16 mask"},
+    {0x834, "7:0 vector, 10:8 delivery mode, 12 pending, 16 mask"},
+    {0x835, "7:0 vector, 10:8 delivery mode, 12 pending, 13 active-low, 14 remote-IRR, 15 level, "
+            "16 mask"},
+    {0x836, "7:0 vector, 10:8 delivery mode, 12 pending, 13 active-low, 14 remote-IRR, 15 level, "
+            "16 mask"},
+    {0x837, "7:0 vector, 12 pending, 16 mask"},
+    {0xdc0, "15:0 CYCLES, 61 TSX_ABORT, 62 IN_TSX, 63 MISPRED"},
+    {0xc0000080, "0 SCE, 8 LME, 10 LMA, 11 NXE"},
+};
+
+static int by_place(const void *a, const void *b)
+{
+    return (int)((const struct decode_field *)a)->low - (int)((const struct decode_field *)b)->low;
+}
+
+/* The fields of a register in the form of the table above. */
+static const char *figure_of(uint32_t msr, const struct decode_context *context)
+{
+    static char text[1024];
+    struct decode_field all[64];
+    size_t n = 0, used = 0;
+    for (unsigned i = 0; n < 64 && decode_msr_field(&all[n], msr, i, context); i++)
+        if (strstr(all[n].name, "PMC") == NULL && strstr(all[n].name, "FIXED_CTR") == NULL &&
+            all[n].group[0] == '\0')
+            n++;
+    qsort(all, n, sizeof all[0], by_place);
+    text[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        unsigned low = all[i].low, high = low + all[i].bits - 1;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", i ? ", " : "", high);
+        if (high != low)
+            used += (size_t)snprintf(text + used, sizeof text - used, ":%u", low);
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s", all[i].name);
+    }
+    return text;
+}
+
+static void the_manuals_figures(void **state)
+{
+    (void)state;
+    const struct decode_register *r;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        assert_string_equal(figure_of(figures[i].msr, &v4), figures[i].fields);
+    for (unsigned row = 0; (r = decode_register(row)) != NULL; row++) {
+        bool there = figure_of(r->first, &v4)[0] == '\0';
+        for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+            there = there || figures[i].msr == r->first;
+        if (!there && r->layout != NULL)
+            fail_msg("%s is not among the figures", r->name);
+    }
+}
+
 static void lvt_entries(void **state)
 {
     (void)state;
@@ -332,6 +421,7 @@ int main(void)
         cmocka_unit_test(no_bit_is_passed_over),
         cmocka_unit_test(perf_capabilities),
         cmocka_unit_test(names),
+        cmocka_unit_test(the_manuals_figures),
         cmocka_unit_test(lvt_entries),
         cmocka_unit_test(addresses_as_the_manual_writes_them),
         cmocka_unit_test(small_buffers),
