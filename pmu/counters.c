@@ -8,6 +8,7 @@
 #include "pmu/info.h"
 #include "pmu/kind.h"
 #include "pmu/lbr.h"
+#include "pmu/pebs.h"
 #include "pmu/pmi.h"
 
 /* Of each processor its own. */
@@ -226,14 +227,14 @@ void pmu_reset(void)
     window.first_select = 0;
     window.open = false;
     pmi_reset();
+    lbr_reset();
     if (!info->present)
         return;
     counters_reset(info);
     if (info->pebs)
-        wrmsr_safe(MSR_IA32_PEBS_ENABLE, 0);
+        pebs_reset();
     wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
     ds_reset();
-    lbr_reset();
     /* Only the bits that are set: those the processor has, whatever its model adds to its version.
      * After the counters are off, so that none comes back. */
     uint64_t status;
@@ -243,15 +244,18 @@ void pmu_reset(void)
     lapic_pmi_setup();
 }
 
+/* What a register takes is tried when all is off: firmware may have left a buffer in use. */
+void pmu_init_cpu(void)
+{
+    pmu_info_read();
+    pmu_reset();
+    pmu_info_probe();
+    pebs_init_cpu();
+}
+
 void pmu_init(void)
 {
     pmi_init();
     pmu_init_cpu();
-}
-
-void pmu_init_cpu(void)
-{
-    pmu_info_read();
     lbr_init();
-    pmu_reset();
 }

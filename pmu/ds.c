@@ -42,8 +42,11 @@ const char *ds_setup(const struct ds_setup *setup)
         return why;
     memset(mine, 0, sizeof(*mine));
     memcpy(mine->area, &area, sizeof(area));
+    uint64_t address = (uint64_t)mine->area, held = 0;
+    if (!wrmsr_safe(MSR_IA32_DS_AREA, address) || !rdmsr_safe(MSR_IA32_DS_AREA, &held) ||
+        held != address)
+        return "IA32_DS_AREA (600H) cannot be set";
     in_use[this_cpu()->index] = true;
-    wrmsr(MSR_IA32_DS_AREA, (uint64_t)mine->area);
     return NULL;
 }
 

@@ -63,8 +63,8 @@ struct ds_setup {
 };
 
 /* Lays out this processor's own buffers, clears them (which also marks their pages accessed and
- * dirty, as the manual demands) and writes IA32_DS_AREA. BTS and PEBS must be off. NULL, or why it
- * was refused; the text lives until the next call. */
+ * dirty, as the manual demands), writes IA32_DS_AREA and reads it back. BTS and PEBS must be off.
+ * NULL, or why it was refused; the text lives until the next call. */
 const char *ds_setup(const struct ds_setup *setup);
 
 /* The area that ds_setup() made, or NULL when there is none. */

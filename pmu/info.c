@@ -10,6 +10,8 @@
 #include "kernel/msr.h"
 #include "kernel/percpu.h"
 #include "kernel/print.h"
+#include "pmu/bts.h"
+#include "pmu/debugctl.h"
 #include "pmu/kind.h"
 
 #define LEAF_PMU    0x0a
@@ -189,6 +191,14 @@ static void find_debug_store(void)
     if (!info.bts)
         why(info.no_bts, "no BTS: IA32_MISC_ENABLE%s",
             info.misc_enable.answered ? "[11] = 1" : " raises #GP");
+}
+
+void pmu_info_probe(void)
+{
+    if (info.bts && debugctl_lacks(DEBUGCTL_BTS_ON, "BTS", info.no_bts)) {
+        info_note("%s, against CPUID.1:EDX[21] (DS) = 1", info.no_bts);
+        info.bts = false;
+    }
 }
 
 /* Branch records are there without a PMU too, and their format stands here. */

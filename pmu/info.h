@@ -6,4 +6,7 @@
 
 void pmu_info_read(void);
 
+/* Takes out of it what is announced and cannot be set. The PMU must be off. */
+void pmu_info_probe(void);
+
 #endif

@@ -9,6 +9,7 @@
 #include "kernel/print.h"
 #include "kernel/string.h"
 #include "kernel/trap.h"
+#include "pmu/debugctl.h"
 
 #define CPUID_7_EDX_ARCH_LBR (1 << 19)
 #define FLAGS_TEXT           64
@@ -101,16 +102,6 @@ static uint32_t missing_msr(void)
     return info.info != 0 ? first_missing(info.info) : 0;
 }
 
-/* A hypervisor may take the write of the bit and drop it. */
-static bool can_be_switched_on(void)
-{
-    uint64_t value = 0;
-    bool on = wrmsr_safe(MSR_IA32_DEBUGCTL, DEBUGCTL_LBR) &&
-              rdmsr_safe(MSR_IA32_DEBUGCTL, &value) && (value & DEBUGCTL_LBR);
-    wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
-    return on;
-}
-
 static void find_select(const struct lbr_kind *kind)
 {
     uint64_t value;
@@ -160,15 +151,17 @@ void lbr_init(void)
     else if (info.format >= LBR_FMT_COUNT)
         ksnprintf(info.why, sizeof(info.why),
                   "LBR format unknown: IA32_PERF_CAPABILITIES[5:0] = 0x%x", info.format);
-    else if (!can_be_switched_on())
-        ksnprintf(info.why, sizeof(info.why), "no LBR: IA32_DEBUGCTL[0] cannot be set");
-    info.present = info.why[0] == '\0';
+    else
+        info.present = !debugctl_lacks(DEBUGCTL_LBR, "LBR", info.why);
     find_select(kind);
 }
 
 void lbr_reset(void)
 {
-    if (info.present && info.select)
+    if (!info.present)
+        return;
+    wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
+    if (info.select)
         wrmsr_safe(MSR_LBR_SELECT, 0);
 }
 

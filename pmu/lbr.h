@@ -34,11 +34,12 @@ struct lbr_info {
     char why[PMU_REASON], no_select[PMU_REASON];
 };
 
-/* Finds out what there is; pmu_init() calls it, on the boot processor. Never faults. */
+/* Finds out what there is, for all processors; pmu_init() calls it, on the boot processor, before
+ * the others run. Never faults. */
 void lbr_init(void);
 const struct lbr_info *lbr_info(void);
 
-/* Back to no filter; recording itself is IA32_DEBUGCTL's, which pmu_reset() clears. */
+/* Off, and back to no filter; there are records without a PMU too. */
 void lbr_reset(void);
 
 /* Empties the stack: all entries 0. TOS stays where it is. */

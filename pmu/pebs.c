@@ -4,6 +4,7 @@
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/panic.h"
+#include "kernel/percpu.h"
 #include "kernel/print.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
@@ -13,18 +14,12 @@
 /* IA32_PEBS_ENABLE.LL_EN_PMCn. With adaptive PEBS the bits are the fixed counters', and the event
  * alone selects load latency (SDM vol. 3 "Extended PEBS", "Adaptive PEBS"). */
 #define LL_EN_SHIFT    32
-#define DATA_CFG       (PEBS_CFG_MEMORY | PEBS_CFG_GPRS)
 #define FIELDS_PER_ROW 4
 
-/* The groups this processor's records have; of meaning in the adaptive format only. */
-static uint64_t data_cfg(void)
-{
-    uint64_t value;
-    if (wrmsr_safe(MSR_PEBS_DATA_CFG, DATA_CFG) && rdmsr_safe(MSR_PEBS_DATA_CFG, &value) &&
-        (value & DATA_CFG) == DATA_CFG)
-        return DATA_CFG;
-    return wrmsr_safe(MSR_PEBS_DATA_CFG, PEBS_CFG_GPRS) ? PEBS_CFG_GPRS : 0;
-}
+/* The groups that each processor's records have, chosen by pebs_init_cpu(); of meaning in the
+ * adaptive format only. */
+static uint64_t data_cfgs[MAX_CPUS];
+#define data_cfg (data_cfgs[this_cpu()->index])
 
 unsigned pebs_format(void)
 {
@@ -37,9 +32,35 @@ static bool adaptive(void)
     return pebs_format() == PEBS_FMT_ADAPTIVE;
 }
 
+static bool data_cfg_takes(uint64_t groups)
+{
+    uint64_t value = 0;
+    return wrmsr_safe(MSR_PEBS_DATA_CFG, groups) && rdmsr_safe(MSR_PEBS_DATA_CFG, &value) &&
+           value == groups;
+}
+
+void pebs_init_cpu(void)
+{
+    static const uint64_t choices[] = {PEBS_CFG_MEMORY | PEBS_CFG_GPRS, PEBS_CFG_GPRS, 0};
+    unsigned i = 0;
+    if (!pmu_info()->pebs || !adaptive())
+        return;
+    while (choices[i] != 0 && !data_cfg_takes(choices[i]))
+        i++;
+    data_cfg = choices[i];
+    pebs_reset();
+}
+
+void pebs_reset(void)
+{
+    pebs_disable();
+    if (adaptive())
+        wrmsr_safe(MSR_PEBS_DATA_CFG, data_cfg);
+}
+
 unsigned pebs_record_size(void)
 {
-    return pebs_format_size(pebs_format(), adaptive() ? data_cfg() : 0);
+    return pebs_format_size(pebs_format(), data_cfg);
 }
 
 const struct pebs_generation *pebs_generation(const char **why)
@@ -90,7 +111,7 @@ const char *pebs_no_latency(void)
         return "no load latency: no counter can be enabled for it in IA32_PEBS_ENABLE";
     if (!wrmsr_safe(MSR_PEBS_LD_LAT_THRESHOLD, LATENCY_MIN - 1))
         return "no load latency: MSR_PEBS_LD_LAT_THRESHOLD (3F6H) raises #GP";
-    if (adaptive() && !(data_cfg() & PEBS_CFG_MEMORY))
+    if (adaptive() && !(data_cfg & PEBS_CFG_MEMORY))
         return "no load latency: MSR_PEBS_DATA_CFG[0] (memory group) cannot be set";
     return NULL;
 }

@@ -97,6 +97,11 @@ const char *pebs_level_name(enum pebs_level level);
 
 /* ---- This processor ---- */
 
+/* Chooses what its records are to hold; pmu_init_cpu() calls it. */
+void pebs_init_cpu(void);
+/* Sampling off, records as chosen. */
+void pebs_reset(void);
+
 /* The generation of this processor; NULL when it has no PEBS or the driver knows no precise event
  * of its model. *why (why may be NULL) then names the bit or the model, and is NULL otherwise. */
 const struct pebs_generation *pebs_generation(const char **why);

@@ -1,9 +1,9 @@
 /* What an experiment needs, and who says that it is not there. */
 #include "lab/experiment.h"
-#include "kernel/msr.h"
 #include "kernel/print.h"
 #include "lapic/smp.h"
 #include "lapic/lapic.h"
+#include "pmu/debugctl.h"
 #include "pmu/lbr.h"
 #include "pmu/pebs.h"
 #include "pmu/pmu.h"
@@ -107,14 +107,10 @@ static const char *no_smp(void)
     return smp_why_alone();
 }
 
-/* Nothing announces BTF; a hypervisor may refuse the bit or drop it. */
 static const char *no_btf(void)
 {
-    uint64_t value = 0;
-    bool set = wrmsr_safe(MSR_IA32_DEBUGCTL, DEBUGCTL_BTF) &&
-               rdmsr_safe(MSR_IA32_DEBUGCTL, &value) && (value & DEBUGCTL_BTF);
-    wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
-    return set ? NULL : "no BTF: IA32_DEBUGCTL[1] cannot be set";
+    static char text[PMU_REASON];
+    return debugctl_lacks(DEBUGCTL_BTF, "BTF", text) ? text : NULL;
 }
 
 /* In the order in which the reasons are the most telling. */

@@ -22,6 +22,12 @@ MACHINES = [
     (SKYLAKE, "msr=0x345", "run=15-*", CLEAN, ["IA32_PERF_CAPABILITIES (345H) raises #GP"]),
     (SKYLAKE, "msr=0x1d9", "run=15-4", FAILS, ["WRMSR to 0x1d9"]),
     (SKYLAKE, "msr-ignore=0x1d9", "run=15-4", FAILS, ['debugctl_12: "cannot be set"']),
+    (SKYLAKE, "msr-ignore=0x1d9", "run=14-1,14-8,14-9,15-5", CLEAN,
+     ["SKIP no LBR: IA32_DEBUGCTL[0] cannot", "SKIP no BTF: IA32_DEBUGCTL[1] cannot", "SKIP no BTS: IA32_DEBUGCTL[6] cannot",
+      "note: no BTS: IA32_DEBUGCTL[6] cannot be set, against CPUID.1:EDX[21]"]),
+    (SKYLAKE, "msr-ignore=0x600", "run=14-9,15-5", FAILS,
+     ["not ok 1 - ex14-9 the debug store can be set up", 'ds_setup: "IA32_DS_AREA (600H) cannot be set"']),
+    (SKYLAKE, "msr=0x600", "run=14-9", FAILS, ["not ok 1 - ex14-9", 'ds_setup: "IA32_DS_AREA (600H) cannot be set"']),
     (SKYLAKE, "msr-ignore=0x38f", "run=15-*", FAILS, []),
     # The local APIC.
     (SKYLAKE, "no-apic", "", CLEAN, ["SKIP no local APIC: CPUID.1:EDX[9] = 0"]),
