@@ -12,7 +12,6 @@
 #include "kernel/refused.h"
 #include "kernel/trap_names.h"
 
-#define CPUID_1_EDX_MCE        (1 << 7)
 #define VECTORS                256
 #define STUB_SIZE              9
 #define GATE_INTERRUPT_PRESENT 0x8e00 /* 64-bit interrupt gate, DPL 0, present */

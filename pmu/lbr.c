@@ -11,9 +11,8 @@
 #include "kernel/trap.h"
 #include "pmu/debugctl.h"
 
-#define CPUID_7_EDX_ARCH_LBR (1 << 19)
-#define FLAGS_TEXT           64
-#define SYMBOL_COLUMN        24
+#define FLAGS_TEXT    64
+#define SYMBOL_COLUMN 24
 
 /* What differs between generations and cannot be asked for. */
 struct lbr_kind {

@@ -33,6 +33,14 @@
 #define APIC_TIMER_CURRENT          0x390
 #define APIC_TIMER_DIVIDE           0x3e0
 #define APIC_SELF_IPI               0x3f0
+#define APIC_ESR_SEND_CHECKSUM      (1 << 0)
+#define APIC_ESR_RECEIVE_CHECKSUM   (1 << 1)
+#define APIC_ESR_SEND_ACCEPT        (1 << 2)
+#define APIC_ESR_RECEIVE_ACCEPT     (1 << 3)
+#define APIC_ESR_REDIRECTIBLE_IPI   (1 << 4)
+#define APIC_ESR_SEND_ILLEGAL       (1 << 5)
+#define APIC_ESR_RECEIVE_ILLEGAL    (1 << 6)
+#define APIC_ESR_ILLEGAL_REGISTER   (1 << 7)
 #define APIC_SVR_VECTOR             0xff
 #define APIC_SVR_ENABLE             (1 << 8)
 #define APIC_LVT_VECTOR             0xff
@@ -56,6 +64,7 @@
 #define APIC_ICR_LEVEL_ASSERT       (1 << 14)
 #define APIC_ICR_TRIGGER_LEVEL      (1 << 15)
 #define APIC_ICR_SHORTHAND          (3 << 18)
+#define APIC_ICR_SHORTHAND_SHIFT    18
 #define APIC_ICR_DESTINATION        ARCH_U64(0xffffffff00000000) /* in the x2APIC */
 
 #endif

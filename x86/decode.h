@@ -62,10 +62,11 @@ void decode_lvt(char *buf, size_t size, uint32_t value);
 /* The address as the SDM writes it: "186H", "0C1H" with a leading zero before a letter. */
 void decode_msr_address(char *buf, size_t size, uint32_t msr);
 
-/* The registers, to go through them: row i describes count MSRs from first on, whose names differ
- * in a number; NULL past the last row. */
+/* The registers, to go through them: row i describes count MSRs, first and every stride-th one
+ * behind it, whose names differ in a number; NULL past the last row. */
 struct decode_register {
-    uint32_t first, count;
+    uint32_t first;
+    uint16_t count, stride;
     const char *name; /* "IA32_PMC%u" */
     const struct decode_layout *layout;
     uint8_t version_min, version_max; /* of the context, where the name depends on it */

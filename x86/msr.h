@@ -9,6 +9,7 @@
 
 /* MSRs outside the PMU. */
 #define MSR_IA32_TIME_STAMP_COUNTER 0x10
+#define MSR_IA32_PLATFORM_ID        0x17
 #define MSR_IA32_APIC_BASE          0x1b
 #define MSR_IA32_FEATURE_CONTROL    0x3a
 #define MSR_IA32_TSC_ADJUST         0x3b
@@ -18,10 +19,19 @@
 #define MSR_IA32_SYSENTER_ESP       0x175
 #define MSR_IA32_SYSENTER_EIP       0x176
 #define MSR_IA32_MCG_CAP            0x179
+#define MSR_IA32_MCG_STATUS         0x17a
 #define MSR_IA32_MISC_ENABLE        0x1a0
+#define MSR_IA32_MTRR_PHYSBASE0     0x200 /* then its mask, and the next pair */
+#define MSR_IA32_MTRR_PHYSMASK0     0x201
+#define MSR_IA32_MTRR_FIX64K_00000  0x250
+#define MSR_IA32_MTRR_FIX16K_80000  0x258
+#define MSR_IA32_MTRR_FIX16K_A0000  0x259
+#define MSR_IA32_MTRR_FIX4K_C0000   0x268 /* and seven more, each for the next 32 KiB */
 #define MSR_IA32_PAT                0x277
+#define MSR_IA32_MTRR_DEF_TYPE      0x2ff
 #define MSR_IA32_TSC_DEADLINE       0x6e0
 #define MSR_X2APIC_BASE             0x800
+#define MSR_X2APIC_LAST             0x8ff
 #define MSR_IA32_EFER               0xc0000080
 #define MSR_IA32_STAR               0xc0000081
 #define MSR_IA32_LSTAR              0xc0000082

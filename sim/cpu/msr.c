@@ -8,19 +8,17 @@
 #include "sim/dev/dev.h"
 #include "sim/pmu/pmu.h"
 
-#define MSR_IA32_PLATFORM_ID    0x17
-#define MSR_IA32_MCG_STATUS     0x17a
-#define MSR_IA32_MTRR_PHYSBASE0 0x200
-#define MSR_IA32_MTRR_DEF_TYPE  0x2ff
-#define MSR_IA32_X2APIC_END     0x8ff
-#define FEATURE_CONTROL_LOCK    1
-#define MTRRCAP_FIX             (1 << 8)
-#define MTRRCAP_WC              (1 << 10)
-#define MTRR_DEF_TYPE_FIELDS    0xcffull
-#define TSC_ADJUST_LEAF         7
+#define FEATURE_CONTROL_LOCK 1
+#define MTRRCAP_FIX          (1 << 8)
+#define MTRRCAP_WC           (1 << 10)
+#define MTRR_DEF_TYPE_FIELDS 0xcffull
+#define TSC_ADJUST_LEAF      7
 
-static const uint16_t mtrr_fixed_msr[MTRR_FIXED] = {0x250, 0x258, 0x259, 0x268, 0x269, 0x26a,
-                                                    0x26b, 0x26c, 0x26d, 0x26e, 0x26f};
+static const uint16_t mtrr_fixed_msr[MTRR_FIXED] = {
+    MSR_IA32_MTRR_FIX64K_00000,    MSR_IA32_MTRR_FIX16K_80000,    MSR_IA32_MTRR_FIX16K_A0000,
+    MSR_IA32_MTRR_FIX4K_C0000,     MSR_IA32_MTRR_FIX4K_C0000 + 1, MSR_IA32_MTRR_FIX4K_C0000 + 2,
+    MSR_IA32_MTRR_FIX4K_C0000 + 3, MSR_IA32_MTRR_FIX4K_C0000 + 4, MSR_IA32_MTRR_FIX4K_C0000 + 5,
+    MSR_IA32_MTRR_FIX4K_C0000 + 6, MSR_IA32_MTRR_FIX4K_C0000 + 7};
 
 /* ---- features that an MSR needs ---- */
 
@@ -238,7 +236,7 @@ static const struct msr *lookup(const struct cpu *cpu, uint32_t msr)
 static bool lapic_owns(uint32_t msr)
 {
     return msr == MSR_IA32_APIC_BASE || msr == MSR_IA32_TSC_DEADLINE ||
-           (msr >= MSR_X2APIC_BASE && msr <= MSR_IA32_X2APIC_END);
+           (msr >= MSR_X2APIC_BASE && msr <= MSR_X2APIC_LAST);
 }
 
 /* The MTRRs hold what is written; the model's memory has no types. SDM vol. 3 "Memory Type Range

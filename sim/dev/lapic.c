@@ -22,25 +22,11 @@
 #define DIVIDE_WRITABLE  0x0b
 #define DFR_FLAT         0xf
 #define DFR_FIXED        0x0fffffff
-#define LVT_TIMER_MODE   (3 << 17)
-#define LVT_POLARITY     (1 << 13)
-#define LVT_REMOTE_IRR   (1 << 14)
-#define LVT_TRIGGER      (1 << 15)
 #define LOWEST_VECTOR    16 /* "Valid Interrupt Vectors" */
-#define X2APIC_LAST      0x8ff
 #define XAPIC_BROADCAST  0xff
 #define X2APIC_BROADCAST 0xffffffff
 
-/* ESR, "Error Handling". */
-#define ESR_REDIRECTIBLE_IPI (1 << 4)
-#define ESR_SEND_ILLEGAL     (1 << 5)
-#define ESR_RECEIVE_ILLEGAL  (1 << 6)
-#define ESR_ILLEGAL_REGISTER (1 << 7)
-
 /* ICR, "Interrupt Command Register (ICR)" and "Delivery modes". */
-#define ICR_LOGICAL         (1 << 11)
-#define ICR_TRIGGER_LEVEL   (1 << 15)
-#define ICR_SHORTHAND_SHIFT 18
 #define ICR_WRITABLE        0x000ccfff
 #define ICR_X2APIC_RESERVED 0xfff33000
 enum { SHORTHAND_NONE, SHORTHAND_SELF, SHORTHAND_ALL, SHORTHAND_OTHERS };
@@ -60,13 +46,15 @@ enum lvt { LVT_TIMER, LVT_THERMAL, LVT_PERFMON, LVT_LINT0, LVT_LINT1, LVT_ERROR,
 static const struct {
     uint32_t writable, read_only;
 } lvt_bits[LVT_N] = {
-    [LVT_TIMER] = {APIC_LVT_VECTOR | APIC_LVT_MASK | LVT_TIMER_MODE, APIC_LVT_PENDING},
+    [LVT_TIMER] = {APIC_LVT_VECTOR | APIC_LVT_MASK | APIC_LVT_TIMER_MODE, APIC_LVT_PENDING},
     [LVT_THERMAL] = {APIC_LVT_VECTOR | APIC_LVT_DELIVERY | APIC_LVT_MASK, APIC_LVT_PENDING},
     [LVT_PERFMON] = {APIC_LVT_VECTOR | APIC_LVT_DELIVERY | APIC_LVT_MASK, APIC_LVT_PENDING},
-    [LVT_LINT0] = {APIC_LVT_VECTOR | APIC_LVT_DELIVERY | LVT_POLARITY | LVT_TRIGGER | APIC_LVT_MASK,
-                   APIC_LVT_PENDING | LVT_REMOTE_IRR},
-    [LVT_LINT1] = {APIC_LVT_VECTOR | APIC_LVT_DELIVERY | LVT_POLARITY | LVT_TRIGGER | APIC_LVT_MASK,
-                   APIC_LVT_PENDING | LVT_REMOTE_IRR},
+    [LVT_LINT0] = {APIC_LVT_VECTOR | APIC_LVT_DELIVERY | APIC_LVT_ACTIVE_LOW |
+                       APIC_LVT_TRIGGER_LEVEL | APIC_LVT_MASK,
+                   APIC_LVT_PENDING | APIC_LVT_REMOTE_IRR},
+    [LVT_LINT1] = {APIC_LVT_VECTOR | APIC_LVT_DELIVERY | APIC_LVT_ACTIVE_LOW |
+                       APIC_LVT_TRIGGER_LEVEL | APIC_LVT_MASK,
+                   APIC_LVT_PENDING | APIC_LVT_REMOTE_IRR},
     [LVT_ERROR] = {APIC_LVT_VECTOR | APIC_LVT_MASK, APIC_LVT_PENDING},
 };
 
@@ -196,7 +184,7 @@ static void error(struct lapic *l, uint32_t bit)
     if (lvt & APIC_LVT_MASK)
         return;
     if ((lvt & APIC_LVT_VECTOR) < LOWEST_VECTOR)
-        l->errors |= ESR_RECEIVE_ILLEGAL;
+        l->errors |= APIC_ESR_RECEIVE_ILLEGAL;
     else
         accept(l, lvt & APIC_LVT_VECTOR);
 }
@@ -208,7 +196,7 @@ static void receive_fixed(struct lapic *l, unsigned vector)
     if (!software_enabled(l))
         return;
     if (vector < LOWEST_VECTOR)
-        error(l, ESR_RECEIVE_ILLEGAL);
+        error(l, APIC_ESR_RECEIVE_ILLEGAL);
     else
         accept(l, vector);
 }
@@ -306,7 +294,7 @@ static bool deadline_mode(const struct lapic *l)
 
 static bool periodic(const struct lapic *l)
 {
-    return (l->lvt[LVT_TIMER] & LVT_TIMER_MODE) == APIC_LVT_TIMER_PERIODIC;
+    return (l->lvt[LVT_TIMER] & APIC_LVT_TIMER_MODE) == APIC_LVT_TIMER_PERIODIC;
 }
 
 /* Divide configuration: bits 3, 1, 0; 111 is 1, else 2 to the power of the value plus one. */
@@ -483,19 +471,19 @@ static void send(struct lapic *l, uint32_t low, uint32_t dest)
 {
     struct machine *m = l->cpu->machine;
     unsigned vector = low & APIC_LVT_VECTOR, mode = low >> 8 & 7;
-    unsigned shorthand = low >> ICR_SHORTHAND_SHIFT & 3;
+    unsigned shorthand = low >> APIC_ICR_SHORTHAND_SHIFT & 3;
 
     /* INIT level de-assert does nothing since the Pentium 4 ("Delivery Mode", INIT Level
      * De-assert). */
-    if (mode == MODE_INIT && (low & ICR_TRIGGER_LEVEL) && !(low & APIC_ICR_LEVEL_ASSERT))
+    if (mode == MODE_INIT && (low & APIC_ICR_TRIGGER_LEVEL) && !(low & APIC_ICR_LEVEL_ASSERT))
         return;
     /* "Error Handling": lowest-priority IPIs are not supported; that error comes first. */
     if (mode == MODE_LOWEST) {
-        error(l, ESR_REDIRECTIBLE_IPI);
+        error(l, APIC_ESR_REDIRECTIBLE_IPI);
         return;
     }
     if (mode == MODE_FIXED && vector < LOWEST_VECTOR) {
-        error(l, ESR_SEND_ILLEGAL);
+        error(l, APIC_ESR_SEND_ILLEGAL);
         return;
     }
     /* "Valid Combinations for the ... Local xAPIC Interrupt Command Register": self and all
@@ -506,7 +494,7 @@ static void send(struct lapic *l, uint32_t low, uint32_t dest)
         struct cpu *to = m->cpus[i];
         bool self = to == l->cpu;
 
-        if (shorthand == SHORTHAND_NONE     ? !addressed(to->lapic, low & ICR_LOGICAL, dest)
+        if (shorthand == SHORTHAND_NONE     ? !addressed(to->lapic, low & APIC_ICR_LOGICAL, dest)
             : shorthand == SHORTHAND_SELF   ? !self
             : shorthand == SHORTHAND_OTHERS ? self
                                             : false)
@@ -673,7 +661,7 @@ static void write_register(struct lapic *l, uint32_t offset, uint32_t value)
         write_divide(l, value);
         break;
     case APIC_SELF_IPI:
-        send(l, SHORTHAND_SELF << ICR_SHORTHAND_SHIFT | (value & APIC_LVT_VECTOR), 0);
+        send(l, SHORTHAND_SELF << APIC_ICR_SHORTHAND_SHIFT | (value & APIC_LVT_VECTOR), 0);
         break;
     default:
         break;
@@ -693,7 +681,7 @@ uint64_t lapic_mmio_read(struct lapic *l, uint32_t offset, unsigned bytes)
     if ((offset & 15) || bytes != 4)
         return 0;
     if (offset >= sizeof(registers) / sizeof(registers[0]) << 4 || !registers[offset >> 4].xapic) {
-        error(l, ESR_ILLEGAL_REGISTER);
+        error(l, APIC_ESR_ILLEGAL_REGISTER);
         return 0;
     }
     return registers[offset >> 4].xapic & R ? read_register(l, offset) : 0;
@@ -704,7 +692,7 @@ void lapic_mmio_write(struct lapic *l, uint32_t offset, unsigned bytes, uint64_t
     if ((offset & 15) || bytes != 4)
         return;
     if (offset >= sizeof(registers) / sizeof(registers[0]) << 4 || !registers[offset >> 4].xapic) {
-        error(l, ESR_ILLEGAL_REGISTER);
+        error(l, APIC_ESR_ILLEGAL_REGISTER);
         return;
     }
     if (registers[offset >> 4].xapic & W)
@@ -757,7 +745,7 @@ bool lapic_rdmsr(struct lapic *l, uint32_t msr, uint64_t *value)
         return true;
     }
     offset = (msr - MSR_X2APIC_BASE) << 4;
-    if (!x2apic(l) || msr < MSR_X2APIC_BASE || msr > X2APIC_LAST || offset > APIC_SELF_IPI ||
+    if (!x2apic(l) || msr < MSR_X2APIC_BASE || msr > MSR_X2APIC_LAST || offset > APIC_SELF_IPI ||
         !(registers[offset >> 4].x2apic & R))
         return false;
     *value = read_register(l, offset);
@@ -783,7 +771,7 @@ bool lapic_wrmsr(struct lapic *l, uint32_t msr, uint64_t value)
         return true;
     }
     offset = (msr - MSR_X2APIC_BASE) << 4;
-    if (!x2apic(l) || msr < MSR_X2APIC_BASE || msr > X2APIC_LAST || offset > APIC_SELF_IPI ||
+    if (!x2apic(l) || msr < MSR_X2APIC_BASE || msr > MSR_X2APIC_LAST || offset > APIC_SELF_IPI ||
         !(registers[offset >> 4].x2apic & W))
         return false;
     /* "x2APIC Reserved Bit Checking" */

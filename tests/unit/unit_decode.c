@@ -183,6 +183,14 @@ static void names(void **state)
         {0x329, 5, "MSR_PERF_METRICS"},
         {0x175, 4, "IA32_SYSENTER_ESP"},
         {0x277, 4, "IA32_PAT"},
+        {0x17a, 4, "IA32_MCG_STATUS"},
+        {0x200, 4, "IA32_MTRR_PHYSBASE0"},
+        {0x20f, 4, "IA32_MTRR_PHYSMASK7"},
+        {0x212, 4, "IA32_MTRR_PHYSBASE9"},
+        {0x259, 4, "IA32_MTRR_FIX16K_A0000"},
+        {0x26b, 4, "IA32_MTRR_FIX4K_D8000"},
+        {0x26f, 4, "IA32_MTRR_FIX4K_F8000"},
+        {0x2ff, 4, "IA32_MTRR_DEF_TYPE"},
         {0x832, 4, "IA32_X2APIC_LVT_TIMER"},
         {0x836, 4, "IA32_X2APIC_LVT_LINT1"},
         {0xc0000082, 4, "IA32_LSTAR"},
@@ -199,6 +207,14 @@ static void names(void **state)
     assert_string_equal(text, "");
 }
 
+static bool described(const struct decode_register *r, uint32_t msr)
+{
+    for (uint32_t n = 0; n < r->count; n++)
+        if (msr == r->first + n * r->stride)
+            return true;
+    return false;
+}
+
 /* The table of registers: a name each, a number in it where the row has several registers, and in
  * every version one row at most for an MSR. */
 static void registers(void **state)
@@ -208,13 +224,15 @@ static void registers(void **state)
     unsigned rows = 0;
     for (; (r = decode_register(rows)) != NULL; rows++) {
         assert_true(strncmp(r->name, "IA32_", 5) == 0 || strncmp(r->name, "MSR_", 4) == 0);
-        assert_true(r->count >= 1);
+        assert_true(r->count >= 1 && r->stride >= 1);
         assert_int_equal(strstr(r->name, "%u") != NULL, r->count > 1);
         for (unsigned j = 0; j < rows; j++) {
             other = decode_register(j);
-            if (r->first < other->first + other->count && other->first < r->first + r->count &&
-                r->version_min <= other->version_max && other->version_min <= r->version_max)
-                fail_msg("%s and %s overlap at %x", r->name, other->name, r->first);
+            if (r->version_min > other->version_max || other->version_min > r->version_max)
+                continue;
+            for (uint32_t n = 0; n < r->count; n++)
+                if (described(other, r->first + n * r->stride))
+                    fail_msg("%s and %s overlap in number %u", r->name, other->name, n);
         }
     }
     assert_true(rows > 60);
@@ -306,6 +324,9 @@ static const struct {
     {0x392, "63 PMI_InUse"},
     {0x3f2, "0 MEMINFO, 1 GPRS, 2 XMMS, 3 LBRS, 31:24 LBR_ENTRIES-1"},
     {0x80f, "7:0 vector, 8 ENABLE"},
+    {0x828, "0 Send_Checksum_Error, 1 Receive_Checksum_Error, 2 Send_Accept_Error, "
+            "3 Receive_Accept_Error, 4 Redirectible_IPI, 5 Send_Illegal_Vector, "
+            "6 Receive_Illegal_Vector, 7 Illegal_Register_Address"},
     {0x82f, "7:0 vector, 10:8 delivery mode, 12 pending, 16 mask"},
     {0x830, "7:0 vector, 10:8 delivery mode, 11 logical, 12 pending, 14 assert, 15 level, "
             "19:18 shorthand, 63:32 destination"},
