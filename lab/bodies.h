@@ -49,13 +49,6 @@ void body_halt(void);
  * ever gets in: the shadow of STI covers the next instruction. */
 void body_open_for_interrupts(void);
 
-/*
- * How often an exact count is tried. No window keeps an SMI out, and its instructions are counted
- * where the firmware has not set FREEZE_WHILE_SMM (SDM vol. 3 "IA32_DEBUGCTL MSR"): so a count that
- * is too high is taken once more. A window, body or counter that is wrong is so each time.
- */
-#define EXACT_TRIES 5
-
 /* How many instructions a body retires. */
 static inline uint64_t insns_of(const struct body_insns *insns, uint64_t iterations)
 {

@@ -1,5 +1,5 @@
 /* Experiment 15-2 · Count with IA32_PMC0. */
-#include "lab/bodies.h"
+#include "lab/count.h"
 #include "lab/experiment.h"
 #include "pmu/pmu.h"
 
@@ -34,18 +34,6 @@ const struct experiment ex15_2 = {
 #define SELECT     (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS)
 #define ITERATIONS 1000
 
-/* Counts one call from 0. */
-static uint64_t count(window_body body, uint64_t iterations, uint64_t expected)
-{
-    uint64_t n = 0;
-    for (int i = 0; i < EXACT_TRIES && (i == 0 || n > expected); i++) {
-        pmu_write(0, 0);
-        pmu_count(PMU_MASK(0), body, iterations);
-        n = pmu_read(0);
-    }
-    return n;
-}
-
 static void run(void)
 {
     pmu_select(0, SELECT);
@@ -54,19 +42,22 @@ static void run(void)
     note("IA32_PMC0 before: %llu", (unsigned long long)before);
     check_equal(ZERO_BEFORE, "pmc0", before, 0);
 
-    uint64_t expected = pmu_window_insns + insns_of(&body_empty_insns, 0);
-    uint64_t empty = count(body_empty, 0, expected);
+    uint64_t expected = insns_in_window(&body_empty_insns, 0);
+    uint64_t empty = count_exactly(PMU_MASK(0), 0, body_empty, 0, expected);
     note("the empty window counts %llu: %llu of the window, %llu of RET", (unsigned long long)empty,
          (unsigned long long)pmu_window_insns, (unsigned long long)insns_of(&body_empty_insns, 0));
     check_same(EMPTY, "measured", empty, "from_the_listing", expected);
 
-    uint64_t function = insns_of(&body_mixed_insns, ITERATIONS);
-    uint64_t after = count(body_mixed, ITERATIONS, pmu_window_insns + function);
+    expected = insns_in_window(&body_mixed_insns, ITERATIONS);
+    uint64_t after = count_exactly(PMU_MASK(0), 0, body_mixed, ITERATIONS, expected);
     note("IA32_PMC0 after: %llu", (unsigned long long)after);
     value_u64("window", pmu_window_insns);
-    value_u64("function", function);
-    check_equal(EXACT, "pmc0", after, pmu_window_insns + function);
+    value_u64("function", insns_of(&body_mixed_insns, ITERATIONS));
+    check_equal(EXACT, "pmc0", after, expected);
 
-    check_same(RDPMC_AGREES, "rdmsr", after, "rdpmc", pmu_rdpmc(0));
+    uint64_t rdpmc = pmu_rdpmc(0);
+    value_u64("rdmsr", after);
+    value_u64("rdpmc", rdpmc);
+    check(RDPMC_AGREES, rdpmc == after && after != 0);
     pmu_dump("after the function");
 }
