@@ -1,6 +1,35 @@
+/* Experiment 15-4 · Freeze counters on PMI. */
+#include "kernel/cpuid.h"
+#include "kernel/msr.h"
+#include "lab/bodies.h"
+#include "lab/experiment.h"
+#include "lab/pmi_wait.h"
+#include "pmu/pmu.h"
+
+enum { FREE_PMI, FREE_COUNTS, FROZEN_PMI, FROZEN_STANDS, SHOWN, WRONG_WAY, RIGHT_WAY };
+
+static const char *const checks[] = {
+    [FREE_PMI] = "without FREEZE_PERFMON_ON_PMI one PMI arrives",
+    [FREE_COUNTS] = "without FREEZE_PERFMON_ON_PMI the second read in the handler is larger",
+    [FROZEN_PMI] = "with FREEZE_PERFMON_ON_PMI one PMI arrives",
+    [FROZEN_STANDS] = "with FREEZE_PERFMON_ON_PMI both reads in the handler are equal",
+    [SHOWN] = "the freeze shows where this version has it: GLOBAL_CTRL = 0 before 4, CTR_FRZ "
+              "from 4 on",
+    [WRONG_WAY] = "the other version's way does not thaw",
+    [RIGHT_WAY] = "it thaws by GLOBAL_CTRL before version 4, by GLOBAL_STATUS_RESET from 4 on",
+};
+
+static void run(void);
+
+const struct experiment ex15_4 = {
+    .id = "15-4",
+    .title = "Freeze counters on PMI",
+    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FREEZE | NEED_INSTRUCTIONS | NEED_PMI,
+    CHECKS(checks),
+    .run = run,
+};
+
 /*
- * Experiment 15-4 · Freeze counters on PMI.
- *
  * Two PMIs, without and with IA32_DEBUGCTL.FREEZE_PERFMON_ON_PMI. The handler reads IA32_PMC0 twice
  * with work between: without the freeze the counter counts the handler itself, with it both reads
  * are equal.
@@ -11,21 +40,10 @@
  * IA32_PERF_GLOBAL_STATUS_RESET thaws. So the handler tries the other version's way first, which
  * must not thaw, and then the right one, which must.
  */
-#include "lab/bodies.h"
-#include "lab/experiment_old.h"
-#include "lab/pmi_wait.h"
-#include "kernel/cpuid.h"
-#include "kernel/msr.h"
-#include "kernel/trap.h"
-#include "pmu/pmu.h"
-
-#include <stddef.h>
-
-#define SELECT             (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
-#define ITERATIONS         100000
-#define OVERFLOW_AFTER     20000
-#define CHECKS_WITH_FREEZE 5
-#define WORK               1000 /* iterations of body_spin in the handler */
+#define SELECT         (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
+#define ITERATIONS     100000
+#define OVERFLOW_AFTER 20000
+#define WORK           1000 /* iterations of body_spin in the handler */
 
 static struct {
     uint64_t first, second;   /* IA32_PMC0, work between */
@@ -34,14 +52,18 @@ static struct {
     uint64_t global_ctrl, status;
 } seen;
 
-static void thaw_by_global_ctrl(void)
+static void thaw(bool by_status_reset)
 {
-    wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, PMU_MASK(0));
+    if (by_status_reset)
+        pmu_status_reset(PMU_MASK(0) | GLOBAL_STATUS_CTR_FRZ);
+    else
+        wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, PMU_MASK(0));
 }
 
-static void thaw_by_status_reset(void)
+static uint64_t work_and_read(void)
 {
-    pmu_status_reset(PMU_MASK(0) | GLOBAL_STATUS_CTR_FRZ);
+    body_spin(WORK);
+    return pmu_read(0);
 }
 
 static void read_twice(const struct pmi *pmi)
@@ -49,33 +71,24 @@ static void read_twice(const struct pmi *pmi)
     seen.global_ctrl = pmi->global_ctrl;
     seen.status = pmi->status;
     seen.first = pmu_read(0);
-    body_spin(WORK);
-    seen.second = pmu_read(0);
+    seen.second = work_and_read();
 }
 
 static void read_and_thaw(const struct pmi *pmi)
 {
     bool in_status = pmu_info()->freeze_in_status;
     read_twice(pmi);
-    if (in_status)
-        thaw_by_global_ctrl();
-    else
-        thaw_by_status_reset();
-    body_spin(WORK);
-    seen.after_wrong_way = pmu_read(0);
-    if (in_status)
-        thaw_by_status_reset();
-    else
-        thaw_by_global_ctrl();
-    body_spin(WORK);
-    seen.after_right_way = pmu_read(0);
+    thaw(!in_status);
+    seen.after_wrong_way = work_and_read();
+    thaw(in_status);
+    seen.after_right_way = work_and_read();
 }
 
 /* One PMI with this handler; true when exactly one came. */
 static bool one_pmi(pmi_handler handler)
 {
     unsigned before = pmu_pmi_count();
-    seen.first = seen.second = seen.after_wrong_way = seen.after_right_way = 0;
+    seen = (typeof(seen)){0}; /* what the PMI before left */
     pmu_set_pmi_handler(handler, PMI_KEEP_RUNNING);
     pmu_write_overflow_in(0, OVERFLOW_AFTER);
     pmu_count(PMU_MASK(0), body_spin, ITERATIONS);
@@ -87,10 +100,10 @@ static bool one_pmi(pmi_handler handler)
 static void check_without_freeze(void)
 {
     bool one = one_pmi(read_twice);
-    check(one);
+    check(FREE_PMI, one);
     value_u64("first", seen.first);
     value_u64("second", seen.second);
-    check(one && seen.second > seen.first);
+    check(FREE_COUNTS, one && seen.second > seen.first);
 }
 
 /* The manual gives the bit to every version from 2 on. A hypervisor may report version 2 and refuse
@@ -107,35 +120,35 @@ static void check_with_freeze(void)
     bool in_status = pmu_info()->freeze_in_status;
     bool on = turn_freeze_on();
     if (!on && (cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR)) {
-        for (int i = 0; i < CHECKS_WITH_FREEZE; i++)
-            check_skip(
-                "IA32_DEBUGCTL[12] cannot be set under this hypervisor (CPUID.1:ECX[31] = 1)");
+        check_skip_all(
+            FROZEN_PMI, RIGHT_WAY,
+            "IA32_DEBUGCTL[12] cannot be set under this hypervisor (CPUID.1:ECX[31] = 1)");
         return;
     }
     value_str("debugctl_12", on ? "set" : "cannot be set");
     bool one = one_pmi(read_and_thaw);
-    check(on && one);
+    check(FROZEN_PMI, on && one);
     value_u64("first", seen.first);
     value_u64("second", seen.second);
-    check(one && seen.second == seen.first);
+    check(FROZEN_STANDS, one && seen.second == seen.first);
 
     bool ctr_frz = seen.status & GLOBAL_STATUS_CTR_FRZ;
     value_hex("global_ctrl", seen.global_ctrl);
     value_hex("status", seen.status);
     value_u64("perfmon_version", pmu_info()->version);
-    check(one && (in_status ? ctr_frz && seen.global_ctrl == PMU_MASK(0)
-                            : !ctr_frz && seen.global_ctrl == 0));
+    check(SHOWN, one && (in_status ? ctr_frz && seen.global_ctrl == PMU_MASK(0)
+                                   : !ctr_frz && seen.global_ctrl == 0));
 
     value_str("tried", in_status ? "IA32_PERF_GLOBAL_CTRL" : "IA32_PERF_GLOBAL_OVF_CTRL");
     value_u64("before", seen.second);
     value_u64("after", seen.after_wrong_way);
-    check(one && seen.after_wrong_way == seen.second);
+    check(WRONG_WAY, one && seen.after_wrong_way == seen.second);
 
     value_str("thawed_by",
               in_status ? "IA32_PERF_GLOBAL_STATUS_RESET[59]" : "IA32_PERF_GLOBAL_CTRL");
     value_u64("before", seen.after_wrong_way);
     value_u64("after", seen.after_right_way);
-    check(one && seen.after_right_way > seen.after_wrong_way);
+    check(RIGHT_WAY, one && seen.after_right_way > seen.after_wrong_way);
 }
 
 static void run(void)
@@ -145,22 +158,3 @@ static void run(void)
     check_with_freeze();
     pmu_dump("after both");
 }
-
-static const char *const checks[] = {
-    "without FREEZE_PERFMON_ON_PMI one PMI arrives",
-    "without FREEZE_PERFMON_ON_PMI the second read in the handler is larger",
-    "with FREEZE_PERFMON_ON_PMI one PMI arrives",
-    "with FREEZE_PERFMON_ON_PMI both reads in the handler are equal",
-    "the freeze shows where this version has it: GLOBAL_CTRL = 0 before 4, CTR_FRZ from 4 on",
-    "the other version's way does not thaw",
-    "it thaws by GLOBAL_CTRL before version 4, by GLOBAL_STATUS_RESET from 4 on",
-    NULL,
-};
-
-const struct experiment ex15_4 = {
-    .id = "15-4",
-    .title = "Freeze counters on PMI",
-    CHECKS_OLD(checks),
-    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FREEZE | NEED_INSTRUCTIONS | NEED_PMI,
-    .run = run,
-};

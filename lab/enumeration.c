@@ -1,0 +1,45 @@
+/* What the processor says of its PMU. */
+#include "lab/enumeration.h"
+
+#include "lab/experiment.h"
+#include "pmu/pmu.h"
+#include "x86/decode.h"
+
+#define FIELDS_SIZE 256
+
+static void note_events(const struct pmu_info *info)
+{
+    for (unsigned i = 0; i < PMU_N_EVENTS; i++)
+        note("  event %u  %02XH/%02XH  %-30s %s", i, pmu_events[i].code & 0xffu,
+             pmu_events[i].code >> 8u, pmu_events[i].name,
+             info->events >> i & 1 ? "available" : "not available");
+}
+
+static void note_msr(const char *name, uint32_t msr, const struct pmu_msr_value *v)
+{
+    const struct decode_context context = {.version = pmu_info()->version};
+    char fields[FIELDS_SIZE];
+    decode_msr_fields(fields, sizeof(fields), msr, v->value, &context);
+    if (v->answered)
+        note("%s (%XH) = 0x%llx  %s", name, (unsigned)msr, (unsigned long long)v->value, fields);
+    else
+        note("%s (%XH): not there", name, (unsigned)msr);
+}
+
+void note_enumeration(void)
+{
+    const struct pmu_info *info = pmu_info();
+    note("CPUID.0AH: EAX=%08XH EBX=%08XH ECX=%08XH EDX=%08XH", (unsigned)info->leaf_eax,
+         (unsigned)info->leaf_ebx, (unsigned)info->leaf_ecx, (unsigned)info->leaf_edx);
+    note("perfmon version %u", info->version);
+    note("general counters: %u, %u bits wide", info->n_general, info->general_width);
+    note("fixed counters: %u, %u bits wide, mask 0x%x%s%s", info->n_fixed, info->fixed_width,
+         (unsigned)info->fixed_mask, info->no_fixed[0] ? ", " : "", info->no_fixed);
+    note("AnyThread %s", info->anythread_deprecated ? "deprecated: EDX[15] = 1" : "not deprecated");
+    note_events(info);
+    note_msr("IA32_PERF_CAPABILITIES", MSR_IA32_PERF_CAPABILITIES, &info->perf_capabilities);
+    note_msr("IA32_MISC_ENABLE", MSR_IA32_MISC_ENABLE, &info->misc_enable);
+    note("PMU %s, BTS %s, PEBS %s",
+         info->misc_enable.value & MISC_ENABLE_PMU_AVAILABLE ? "available" : "not available",
+         info->bts ? "available" : info->no_bts, info->pebs ? "available" : info->no_pebs);
+}
