@@ -1,7 +1,7 @@
 #include "lab/pebs_lab.h"
 
-#include "lab/experiment_old.h"
 #include "kernel/msr.h"
+#include "lab/experiment.h"
 #include "pmu/bts.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
@@ -13,11 +13,12 @@
 _Static_assert(offsetof(struct pebs_run, rdi) == 40 && offsetof(struct pebs_run, rsp) == 128,
                "layout of ds_bodies.S");
 
-void pebs_run_fill(struct pebs_run *run, uint64_t table[PEBS_LOADS], uint64_t high, uint64_t rounds)
+void pebs_run_fill(struct pebs_run *run, uint64_t high, uint64_t rounds)
 {
+    *run = (struct pebs_run){.table = run->entries, .rounds = rounds};
     for (unsigned k = 0; k < PEBS_LOADS; k++)
-        table[k] = high + k;
-    *run = (struct pebs_run){.table = table, .rounds = rounds, .rax = table[PEBS_LOADS - 1]};
+        run->entries[k] = high + k;
+    run->rax = run->entries[PEBS_LOADS - 1];
     run->rbx = high + 0xb0;
     run->rdx = high + 0xd0;
     run->rdi = high + 0xd1;
@@ -31,16 +32,18 @@ unsigned pebs_lab_bts_records(void)
     return pmu_info()->bts ? BTS_RECORDS : 0;
 }
 
-uint32_t pebs_lab_set_up(const struct ds_setup *setup, const struct pebs_event *event,
-                         uint32_t usable)
+const struct pebs_event *pebs_lab_event(void)
 {
-    uint32_t counters = pebs_counters(event);
+    return &pebs_generation(NULL)->loads;
+}
+
+uint32_t pebs_lab_set_up(const struct ds_setup *setup)
+{
+    uint32_t counters = pebs_counters(pebs_lab_event());
     const char *refused = ds_setup(setup);
     value_str("ds_setup", "%s", refused != NULL ? refused : "done");
     value_hex("counters", counters);
-    bool ready = refused == NULL && (counters & usable) != 0;
-    check(ready);
-    return ready ? counters & usable : 0;
+    return refused == NULL ? counters : 0;
 }
 
 void pebs_lab_on(void)
@@ -74,7 +77,7 @@ static uint64_t rax_at(const struct pebs_run *run, uint64_t offset)
     uint64_t k = offset / PEBS_LOAD_SIZE;
     if (k > PEBS_LOADS)
         k = PEBS_LOADS;
-    return k == 0 ? run->rax : run->table[k - 1];
+    return k == 0 ? run->rax : run->entries[k - 1];
 }
 
 bool pebs_record_is_of(const struct pebs_record *r, const struct pebs_run *run, uint64_t address)

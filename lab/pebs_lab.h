@@ -15,12 +15,14 @@
 #define PEBS_LOADS     64
 #define PEBS_LOAD_SIZE 7
 
-/* What pebs_loads sets its registers from; the layout is that of ds_bodies.S. */
+/* What pebs_loads sets its registers from; the layout is that of ds_bodies.S, but for the entries.
+ */
 struct pebs_run {
     const uint64_t *table; /* entry k: what load k puts into RAX */
     uint64_t rounds;
     uint64_t rax, rbx, rdx, rdi, rbp, r8_to_r15[8], unused;
-    uint64_t rsp, rsi; /* stored by pebs_loads */
+    uint64_t rsp, rsi;            /* stored by pebs_loads */
+    uint64_t entries[PEBS_LOADS]; /* where table points to, or where they are mapped again */
 };
 void pebs_loads(uint64_t run);
 extern const char pebs_loads_loop[], pebs_loads_loop_end[], pebs_loads_end[];
@@ -32,9 +34,8 @@ struct pebs_chase_arg {
 void pebs_chase(uint64_t arg);
 extern const char pebs_chase_load[], pebs_chase_end[];
 
-/* Fills table and registers: entry k = high + k, register n = high + its own number. */
-void pebs_run_fill(struct pebs_run *run, uint64_t table[PEBS_LOADS], uint64_t high,
-                   uint64_t rounds);
+/* Fills entries and registers: entry k = high + k, register n = high + its own number. */
+void pebs_run_fill(struct pebs_run *run, uint64_t high, uint64_t rounds);
 
 /* The book turns BTS and FREEZE_PERFMON_ON_PMI on for these experiments: does so as far as the
  * machine has them (the debug store must have a circular BTS buffer for BTS), and notes what is on.
@@ -44,11 +45,13 @@ void pebs_lab_off(void);
 /* Room for the BTS buffer of pebs_lab_on(); 0 without BTS. */
 unsigned pebs_lab_bts_records(void);
 
-/* The first check of these experiments: the debug store can be laid out so, and one at least of the
- * usable general counters (bit n: counter n) samples the event. Returns those counters; 0 when the
- * check failed. */
-uint32_t pebs_lab_set_up(const struct ds_setup *setup, const struct pebs_event *event,
-                         uint32_t usable);
+/* The precise event that these experiments sample: loads retired, or what comes nearest to it.
+ * Wants NEED_PEBS. */
+const struct pebs_event *pebs_lab_event(void);
+
+/* Lays out the debug store. Returns the general counters (bit n: counter n) that sample the event;
+ * 0 when there is none or the store is refused. The values of the next check say which and why. */
+uint32_t pebs_lab_set_up(const struct ds_setup *setup);
 
 /*
  * Is this a record of pebs_loads, which ran at this address? Its RIP must lie in the loop and every

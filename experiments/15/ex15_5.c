@@ -1,6 +1,31 @@
+/* Experiment 15-5 · PEBS interrupt. */
+#include "lab/experiment.h"
+#include "lab/pebs_lab.h"
+#include "lab/pmi_wait.h"
+#include "pmu/ds.h"
+#include "pmu/pmu.h"
+
+enum { SET_UP, PMI, OF_THE_RUN, IN_ORDER, RELOADED };
+
+static const char *const checks[] = {
+    [SET_UP] = "the debug store can be set up and a counter samples the event",
+    [PMI] = "the PMI arrives when the PEBS index has reached the threshold",
+    [OF_THE_RUN] = "each record's RIP lies in the run, its registers hold what was loaded there",
+    [IN_ORDER] = "the records are in the order of the run",
+    [RELOADED] = "the counter was reloaded from the debug store after each record",
+};
+
+static void run(void);
+
+const struct experiment ex15_5 = {
+    .id = "15-5",
+    .title = "PEBS interrupt",
+    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_PMI | NEED_PEBS,
+    CHECKS(checks),
+    .run = run,
+};
+
 /*
- * Experiment 15-5 · PEBS interrupt.
- *
  * A counter of a precise event, enabled in IA32_PEBS_ENABLE: its overflow arms PEBS, and the next
  * event writes a record with the state right after its instruction, reloads the counter from the
  * debug store and advances the index; at the threshold the perfmon interrupt comes (SDM vol. 3
@@ -11,14 +36,6 @@
  *
  * As in the book, branch trace store and FREEZE_PERFMON_ON_PMI are on, where the machine has them.
  */
-#include "lab/experiment_old.h"
-#include "lab/pebs_lab.h"
-#include "lab/pmi_wait.h"
-#include "pmu/ds.h"
-#include "pmu/pmu.h"
-
-#include <stddef.h>
-
 #define RECORDS   8
 #define THRESHOLD 4
 #define PERIOD    1000
@@ -27,7 +44,6 @@
  * BTS and PEBS records may add to: half as many again is no sign of a wrong reload. */
 #define MOST_RECORDS (ROUNDS * PEBS_LOADS * 3 / 2 / PERIOD)
 
-static uint64_t table[PEBS_LOADS];
 static struct pebs_run the_run;
 
 static struct {
@@ -54,18 +70,18 @@ static void on_pmi(const struct pmi *pmi)
     take_records();
 }
 
-static void sample(unsigned counter, const struct pebs_event *event)
+static void sample(unsigned counter)
 {
-    pebs_run_fill(&the_run, table, 0x1000, ROUNDS);
+    pebs_run_fill(&the_run, 0x1000, ROUNDS);
     pmu_set_pmi_handler(on_pmi, PMI_STOP);
-    bool enabled = pebs_enable(counter, event, PERIOD);
+    bool enabled = pebs_enable(counter, pebs_lab_event(), PERIOD);
     pebs_lab_on();
     pmu_count(PMU_MASK(counter), pebs_loads, (uint64_t)&the_run);
     wait_for_pmi(1);
     pmu_dump("after the run");
     pebs_lab_off();
     take_records();
-    value_str("event", "%s", event->name);
+    value_str("event", "%s", pebs_lab_event()->name);
     value_u64("counter", counter);
     value_str("pebs_enable", enabled ? "taken" : "refused");
 }
@@ -81,60 +97,42 @@ static bool all_are_of_the_run(void)
     return good;
 }
 
-/* RCX counts the rounds down. */
+/* RCX counts the rounds down. One record alone is in no order. */
 static bool in_order(void)
 {
     for (unsigned i = 1; i < seen.n; i++)
         if (seen.records[i].value[PEBS_RCX] >= seen.records[i - 1].value[PEBS_RCX])
             return false;
-    return seen.n != 0;
+    return seen.n > 1;
 }
 
 static void run(void)
 {
-    const struct pebs_event *event = &pebs_generation(NULL)->loads;
     const struct ds_setup setup = {.bts_records = pebs_lab_bts_records(),
                                    .bts_threshold = DS_CIRCULAR,
                                    .pebs_records = RECORDS,
                                    .pebs_threshold = THRESHOLD};
-    seen = (typeof(seen)){0};
-    uint32_t counters = pebs_lab_set_up(&setup, event, UINT32_MAX);
+    uint32_t counters = pebs_lab_set_up(&setup);
+    check(SET_UP, counters != 0);
     if (counters == 0)
         return;
     unsigned counter = (unsigned)__builtin_ctz(counters);
-    sample(counter, event);
+    sample(counter);
     value_u64("pmis", pmu_pmi_count());
     value_u64("unexpected", pmu_unexpected_count());
     value_u64("records_in_handler", seen.in_pmi);
-    check(pmu_pmi_count() >= 1 && pmu_unexpected_count() == 0 && seen.full &&
-          seen.in_pmi >= THRESHOLD);
+    check(PMI, pmu_pmi_count() >= 1 && pmu_unexpected_count() == 0 && seen.full &&
+                   seen.in_pmi >= THRESHOLD);
 
     pebs_dump_records("the first two", seen.records, seen.n < 2 ? seen.n : 2);
     value_u64("records", seen.n);
-    check(all_are_of_the_run());
-    check(in_order());
+    check(OF_THE_RUN, all_are_of_the_run());
+    check(IN_ORDER, in_order());
 
     uint64_t left = pmu_counter_max(counter) - pmu_read(counter) + 1;
     value_u64("records", seen.n);
     value_u64("loads", (uint64_t)ROUNDS * PEBS_LOADS);
     value_u64("period", PERIOD);
     value_u64("left_of_the_period", left);
-    check(seen.n > 1 && seen.n <= MOST_RECORDS && left <= PERIOD);
+    check(RELOADED, seen.n > 1 && seen.n <= MOST_RECORDS && left <= PERIOD);
 }
-
-static const char *const checks[] = {
-    "the debug store can be set up and a counter samples the event",
-    "the PMI arrives when the PEBS index has reached the threshold",
-    "each record's RIP lies in the run, its registers hold what was loaded there",
-    "the records are in the order of the run",
-    "the counter was reloaded from the debug store after each record",
-    NULL,
-};
-
-const struct experiment ex15_5 = {
-    .id = "15-5",
-    .title = "PEBS interrupt",
-    CHECKS_OLD(checks),
-    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_PMI | NEED_PEBS,
-    .run = run,
-};

@@ -1,24 +1,41 @@
+/* Experiment 15-7 · PEBS buffer full. */
+#include "lab/experiment.h"
+#include "lab/pebs_lab.h"
+#include "lab/pmi_wait.h"
+#include "pmu/ds.h"
+#include "pmu/pmu.h"
+
+enum { SET_UP, ONE_PMI, OVF_BUF, INDEX, NO_COUNTER_BIT, RESET };
+
+static const char *const checks[] = {
+    [SET_UP] = "the debug store can be set up and a counter samples the event",
+    [ONE_PMI] = "one PMI arrives",
+    [OVF_BUF] = "IA32_PERF_GLOBAL_STATUS.OvfBuf is set in the handler",
+    [INDEX] = "the index is at or past the threshold, with the one record written",
+    [NO_COUNTER_BIT] = "the sampling counter's own overflow bit is clear",
+    [RESET] = "OvfBuf is clear after the reset",
+};
+
+static void run(void);
+
+const struct experiment ex15_7 = {
+    .id = "15-7",
+    .title = "PEBS buffer full",
+    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_PMI | NEED_PEBS,
+    CHECKS(checks),
+    .run = run,
+};
+
 /*
- * Experiment 15-7 · PEBS buffer full.
- *
  * A buffer with room for one record: the record fills it, the index reaches the threshold, and the
  * processor sets IA32_PERF_GLOBAL_STATUS.OvfBuf (62) and asks for the perfmon interrupt. The
  * sampling counter's own overflow bit is not set then: writing the record clears it (SDM vol. 3
  * "Setting Up the PEBS Buffer"; "On a PEBS event, the processor ... clears the counter overflow
  * status"). So a handler tells a full buffer from an overflow by these two bits.
  */
-#include "lab/experiment_old.h"
-#include "lab/pebs_lab.h"
-#include "lab/pmi_wait.h"
-#include "pmu/ds.h"
-#include "pmu/pmu.h"
-
-#include <stddef.h>
-
 #define PERIOD 1000
 #define ROUNDS 20 /* 1280 loads: one record */
 
-static uint64_t table[PEBS_LOADS];
 static struct pebs_run the_run;
 
 static struct {
@@ -41,19 +58,18 @@ static void on_pmi(const struct pmi *pmi)
 
 static void run(void)
 {
-    const struct pebs_event *event = &pebs_generation(NULL)->loads;
     const struct ds_setup setup = {.bts_records = pebs_lab_bts_records(),
                                    .bts_threshold = DS_CIRCULAR,
                                    .pebs_records = 1,
                                    .pebs_threshold = 1};
-    seen = (typeof(seen)){0};
-    uint32_t counters = pebs_lab_set_up(&setup, event, UINT32_MAX);
+    uint32_t counters = pebs_lab_set_up(&setup);
+    check(SET_UP, counters != 0);
     if (counters == 0)
         return;
     unsigned counter = (unsigned)__builtin_ctz(counters);
-    pebs_run_fill(&the_run, table, 0x1000, ROUNDS);
+    pebs_run_fill(&the_run, 0x1000, ROUNDS);
     pmu_set_pmi_handler(on_pmi, PMI_STOP);
-    pebs_enable(counter, event, PERIOD);
+    pebs_enable(counter, pebs_lab_event(), PERIOD);
     pebs_lab_on();
     pmu_count(PMU_MASK(counter), pebs_loads, (uint64_t)&the_run);
     wait_for_pmi(1);
@@ -61,35 +77,18 @@ static void run(void)
 
     value_u64("pmis", pmu_pmi_count());
     value_u64("unexpected", pmu_unexpected_count());
-    check(pmu_pmi_count() == 1 && pmu_unexpected_count() == 0);
+    check(ONE_PMI, pmu_pmi_count() == 1 && pmu_unexpected_count() == 0);
 
     value_hex("status", seen.status);
-    check(seen.status & GLOBAL_STATUS_OVF_BUF);
+    check(OVF_BUF, seen.status & GLOBAL_STATUS_OVF_BUF);
     value_hex("index", seen.index);
     value_hex("threshold", seen.threshold);
     value_u64("records", seen.records);
-    check(seen.records == 1 && seen.index >= seen.threshold);
+    check(INDEX, seen.records == 1 && seen.index >= seen.threshold);
     value_hex("status", seen.status);
     value_u64("counter", counter);
-    check(pmu_pmi_count() != 0 && !(seen.status & PMU_MASK(counter)));
-    value_hex("status_after", pmu_status());
-    check(pmu_pmi_count() != 0 && !(pmu_status() & GLOBAL_STATUS_OVF_BUF));
+    check(NO_COUNTER_BIT, pmu_pmi_count() != 0 && !(seen.status & PMU_MASK(counter)));
+    uint64_t after = pmu_status();
+    value_hex("status_after", after);
+    check(RESET, pmu_pmi_count() != 0 && !(after & GLOBAL_STATUS_OVF_BUF));
 }
-
-static const char *const checks[] = {
-    "the debug store can be set up and a counter samples the event",
-    "one PMI arrives",
-    "IA32_PERF_GLOBAL_STATUS.OvfBuf is set in the handler",
-    "the index is at or past the threshold, with the one record written",
-    "the sampling counter's own overflow bit is clear",
-    "OvfBuf is clear after the reset",
-    NULL,
-};
-
-const struct experiment ex15_7 = {
-    .id = "15-7",
-    .title = "PEBS buffer full",
-    CHECKS_OLD(checks),
-    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_PMI | NEED_PEBS,
-    .run = run,
-};
