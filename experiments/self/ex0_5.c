@@ -1,24 +1,47 @@
-/*
- * Experiment 0-5 · Ring 3 and high addresses (self-test: its last check breaks on purpose).
- *
- * Other experiments stand on these: ring 3 must be entered and left by every way, an interrupt must
- * find its way out of it and back, and code that is mapped a second time must run there. Last, HLT
- * in ring 3 raises #GP, which must be reported like any fault of an experiment.
- */
+/* Experiment 0-5 · Ring 3 and high addresses (self-test: its last check breaks on purpose). */
+#include "kernel/paging.h"
+#include "kernel/panic.h"
+#include "kernel/string.h"
+#include "kernel/trap.h"
+#include "kernel/user.h"
 #include "lab/bodies.h"
-#include "lab/experiment_old.h"
+#include "lab/experiment.h"
 #include "lab/pmi_wait.h"
 #include "lab/ring3.h"
-#include "kernel/trap.h"
-#include "kernel/panic.h"
-#include "kernel/paging.h"
-#include "kernel/string.h"
-#include "kernel/user.h"
 #include "lapic/lapic.h"
 #include "pmu/pmu.h"
 
 #include <stddef.h>
 
+enum { SYSCALL, SYSENTER, GATE, INTERRUPT, PMI, ABOVE_4_GIB, UPPER_HALF, HALT };
+
+static const char *const checks[] = {
+    [SYSCALL] = "SYSCALL comes back from ring 3",
+    [SYSENTER] = "SYSENTER comes back from ring 3",
+    [GATE] = "an interrupt gate comes back from ring 3",
+    [INTERRUPT] = "an interrupt is taken in ring 3",
+    [PMI] = "a PMI is taken in ring 3",
+    [ABOVE_4_GIB] = "code runs above 4 GiB",
+    [UPPER_HALF] = "code runs in the upper half",
+    [HALT] = "HLT in ring 3",
+};
+
+static void run(void);
+
+const struct experiment ex0_5 = {
+    .id = "0-5",
+    .title = "Self-test: ring 3 and high addresses, ending in a fault there",
+    .needs = NEED_LAPIC,
+    CHECKS(checks),
+    .run = run,
+    .selftest = true,
+};
+
+/*
+ * Other experiments stand on these: ring 3 must be entered and left by every way, an interrupt must
+ * find its way out of it and back, and code that is mapped a second time must run there. Last, HLT
+ * in ring 3 raises #GP, which must be reported like any fault of an experiment.
+ */
 #define ARGUMENT       0x123456789
 #define CPL_3          3
 #define SPIN_ROUNDS    3000000
@@ -34,27 +57,26 @@ static void on_alarm(void)
     alarms++;
 }
 
-static void round_trip(enum user_return how)
+static void round_trip(unsigned which, enum user_return how)
 {
     uint64_t result = 0;
     const char *missing = user_return_missing(how);
     if (missing) {
-        check_skip("%s", missing);
+        check_skip(which, "%s", missing);
         return;
     }
     bool ran = user_run(user_probe, (size_t)(user_probe_end - user_probe), how, ARGUMENT, &result);
     value_hex("result", result);
-    check(ran && result == ARGUMENT * 4 + CPL_3);
+    check(which, ran && result == ARGUMENT * 4 + CPL_3);
 }
 
 static void interrupted_in_ring3(void)
 {
-    alarms = 0;
     lapic_alarm(ALARM_US, on_alarm);
     bool ran =
         user_run(user_spin, (size_t)(user_spin_end - user_spin), USER_INTERRUPT, SPIN_ROUNDS, NULL);
     value_u64("alarms", alarms);
-    check(ran && alarms == 1);
+    check(INTERRUPT, ran && alarms == 1);
 }
 
 static void on_pmi(const struct pmi *pmi)
@@ -68,10 +90,9 @@ static void pmi_in_ring3(void)
 {
     const char *missing = need_missing(NEED_PMU | NEED_INSTRUCTIONS | NEED_PMI);
     if (missing) {
-        check_skip("%s", missing);
+        check_skip(PMI, "%s", missing);
         return;
     }
-    pmi_rip = pmi_cs = 0;
     pmu_set_pmi_handler(on_pmi, PMI_KEEP_RUNNING);
     pmu_select(0, USER_SELECT);
     bool ready = pmu_write_overflow_in(0, OVERFLOW_AFTER) &&
@@ -82,51 +103,31 @@ static void pmi_in_ring3(void)
     value_hex("rip", pmi_rip);
     value_hex("cs", pmi_cs);
     value_u64("pmis", pmu_pmi_count());
-    check(ready && pmu_pmi_count() == 1 && (pmi_cs & CPL_3) == CPL_3 &&
-          pmi_rip - user_code_address() <= size && user_result() == 1);
+    check(PMI, ready && pmu_pmi_count() == 1 && (pmi_cs & CPL_3) == CPL_3 &&
+                   pmi_rip - user_code_address() <= size && user_result() == 1);
 }
 
 /* body_chain() at its second address, and its name found by that address. */
-static void runs_at(uint64_t base)
+static void runs_at(unsigned which, uint64_t base)
 {
     uint64_t offset = 1;
     uint64_t alias = paging_alias_text(base) + (uint64_t)body_chain;
     const char *name = symbol_name(alias, &offset);
     value_hex("address", alias);
     ((void (*)(uint64_t))alias)(1);
-    check(alias != (uint64_t)body_chain && name && strcmp(name, "body_chain") == 0 && offset == 0);
+    check(which,
+          alias != (uint64_t)body_chain && name && strcmp(name, "body_chain") == 0 && offset == 0);
 }
 
 static void run(void)
 {
-    round_trip(USER_SYSCALL);
-    round_trip(USER_SYSENTER);
-    round_trip(USER_INTERRUPT);
+    round_trip(SYSCALL, USER_SYSCALL);
+    round_trip(SYSENTER, USER_SYSENTER);
+    round_trip(GATE, USER_INTERRUPT);
     interrupted_in_ring3();
     pmi_in_ring3();
-    runs_at(PAGING_HIGH);
-    runs_at(PAGING_UPPER);
+    runs_at(ABOVE_4_GIB, PAGING_HIGH);
+    runs_at(UPPER_HALF, PAGING_UPPER);
     user_run(user_halt, (size_t)(user_halt_end - user_halt), USER_INTERRUPT, 0, NULL);
-    check(true);
+    check(HALT, true);
 }
-
-static const char *const checks[] = {
-    "SYSCALL comes back from ring 3",
-    "SYSENTER comes back from ring 3",
-    "an interrupt gate comes back from ring 3",
-    "an interrupt is taken in ring 3",
-    "a PMI is taken in ring 3",
-    "code runs above 4 GiB",
-    "code runs in the upper half",
-    "HLT in ring 3",
-    NULL,
-};
-
-const struct experiment ex0_5 = {
-    .id = "0-5",
-    .title = "Self-test: ring 3 and high addresses, ending in a fault there",
-    CHECKS_OLD(checks),
-    .needs = NEED_LAPIC,
-    .run = run,
-    .selftest = true,
-};

@@ -1,19 +1,38 @@
-/*
- * Experiment 0-8 · Work and a fault on the other processors (self-test: its last check breaks on
- * purpose).
- *
- * Every processor takes work, has stacks, a local APIC and a ring 3 of its own. A fault on one of
- * them is reported, ends what ran there and fails the experiment; the processor goes on.
- */
-#include "lab/experiment_old.h"
-#include "lab/ring3.h"
+/* Experiment 0-8 · Work and a fault on the other processors (self-test: its last check breaks on
+ * purpose). */
 #include "kernel/percpu.h"
-#include "lapic/smp.h"
 #include "kernel/user.h"
+#include "lab/experiment.h"
+#include "lab/ring3.h"
 #include "lapic/lapic.h"
+#include "lapic/smp.h"
 
 #include <stddef.h>
 
+enum { ALL_WORK, FAULTS_TOLD, WORKS_AGAIN, FAULT };
+
+static const char *const checks[] = {
+    [ALL_WORK] = "every processor works, with a stack, a local APIC and a ring 3 of its own",
+    [FAULTS_TOLD] = "a fault on each of them is told",
+    [WORKS_AGAIN] = "processor 1 works again after its fault",
+    [FAULT] = "a fault on processor 1",
+};
+
+static void run(void);
+
+const struct experiment ex0_8 = {
+    .id = "0-8",
+    .title = "Self-test: work and a fault on the other processors",
+    .needs = NEED_LAPIC | NEED_SMP,
+    CHECKS(checks),
+    .run = run,
+    .selftest = true,
+};
+
+/*
+ * Every processor takes work, has stacks, a local APIC and a ring 3 of its own. A fault on one of
+ * them is reported, ends what ran there and fails the experiment; the processor goes on.
+ */
 #define TIMEOUT_MS 2000
 #define CPL_3      3
 
@@ -50,32 +69,15 @@ static void run(void)
                seen[i].own_stack && seen[i].user == i * 4 + CPL_3;
     }
     value_u64("processors", smp_count());
-    check(good);
+    check(ALL_WORK, good);
 
     unsigned failed = 0;
     for (unsigned i = 1; i < smp_count(); i++)
         failed += !smp_run_on(i, fault, NULL, TIMEOUT_MS) && smp_why(i)[0] != '\0';
     value_u64("faults", failed);
-    check(failed == smp_count() - 1);
-    check(smp_run_on(1, look_around, (void *)1, TIMEOUT_MS));
+    check(FAULTS_TOLD, failed == smp_count() - 1);
+    check(WORKS_AGAIN, smp_run_on(1, look_around, (void *)1, TIMEOUT_MS));
     bool ran = smp_run_on(1, fault, NULL, TIMEOUT_MS);
     value_str("why", "%s", smp_why(1));
-    check(ran);
+    check(FAULT, ran);
 }
-
-static const char *const checks[] = {
-    "every processor works, with a stack, a local APIC and a ring 3 of its own",
-    "a fault on each of them is told",
-    "processor 1 works again after its fault",
-    "a fault on processor 1",
-    NULL,
-};
-
-const struct experiment ex0_8 = {
-    .id = "0-8",
-    .title = "Self-test: work and a fault on the other processors",
-    CHECKS_OLD(checks),
-    .needs = NEED_LAPIC | NEED_SMP,
-    .run = run,
-    .selftest = true,
-};

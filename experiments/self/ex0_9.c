@@ -1,15 +1,32 @@
-/*
- * Experiment 0-9 · Another processor hangs (self-test: it breaks on purpose).
- *
- * With interrupts off, so that only an NMI can end it: once by the time limit of the run, once by
- * the watchdog of the boot processor, which waits.
- */
-#include "lab/experiment_old.h"
-#include "lapic/smp.h"
+/* Experiment 0-9 · Another processor hangs (self-test: it breaks on purpose). */
 #include "kernel/trap.h"
+#include "lab/experiment.h"
+#include "lapic/smp.h"
 
 #include <stddef.h>
 
+enum { TIME_LIMIT, WATCHDOG };
+
+static const char *const checks[] = {
+    [TIME_LIMIT] = "the time limit ends a hang on processor 1",
+    [WATCHDOG] = "the watchdog ends the wait for processor 1",
+};
+
+static void run(void);
+
+const struct experiment ex0_9 = {
+    .id = "0-9",
+    .title = "Self-test: another processor hangs",
+    .needs = NEED_LAPIC | NEED_SMP,
+    CHECKS(checks),
+    .run = run,
+    .selftest = true,
+};
+
+/*
+ * With interrupts off, so that only an NMI can end it: once by the time limit of the run, once by
+ * the watchdog of the boot processor, which waits.
+ */
 #define SHORT_MS 5
 #define LONG_MS  60000
 
@@ -25,21 +42,6 @@ static void run(void)
 {
     bool ran = smp_run_on(1, hang, NULL, SHORT_MS);
     value_str("why", "%s", smp_why(1));
-    check(!ran);
-    check(smp_run_on(1, hang, NULL, LONG_MS));
+    check(TIME_LIMIT, !ran);
+    check(WATCHDOG, smp_run_on(1, hang, NULL, LONG_MS));
 }
-
-static const char *const checks[] = {
-    "the time limit ends a hang on processor 1",
-    "the watchdog ends the wait for processor 1",
-    NULL,
-};
-
-const struct experiment ex0_9 = {
-    .id = "0-9",
-    .title = "Self-test: another processor hangs",
-    CHECKS_OLD(checks),
-    .needs = NEED_LAPIC | NEED_SMP,
-    .run = run,
-    .selftest = true,
-};
