@@ -22,6 +22,7 @@ CHAPTERS = ("14-", "15-", "18-")
 # watchdog then ends that experiment, the sooner the better.
 CMDLINE = "run=14-*,15-*,18-* console=serial watchdog=500"
 SECONDS = 60
+DIFF_SECONDS = 300  # each of many differences is shrunk
 GUEST_LIMIT = 5000000  # instructions: a broken machine may hang or print for ever
 SEQUENCES = 300000  # of the differential test
 WORKERS = min(2, os.cpu_count() or 1)
@@ -68,7 +69,7 @@ def judge(mutant):
     if mutant.tests:
         survived = passing(mutant.tests, mutant.build)
         return f"not noticed by {', '.join(sorted(survived))}" if survived else ""
-    result = run(mutant.build("diff"), "--count", SEQUENCES)
+    result = run(mutant.build("diff"), "--count", SEQUENCES, seconds=DIFF_SECONDS)
     return "" if result.status == 1 and "# differ: " in result.out else f"not noticed\n{result.out[-500:]}"
 
 

@@ -24,7 +24,7 @@ def check_skips(result, name):
     )
     other = [p.skip for p in tap.skips if p.skip not in counting]
     ok(
-        all(re.search(r"CPUID|MSR|IA32_|family|MADT|processor", skip) for skip in other),
+        other and all(re.search(r"CPUID|MSR|IA32_|family|MADT|processor", skip) for skip in other),
         f"{name}: each other skip names what is missing",
         "\n".join(other),
     )

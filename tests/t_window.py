@@ -10,7 +10,7 @@ import shutil
 import harness
 from harness import KERNEL, SCRATCH, check_clean, ok, run, sim
 
-SOURCES = ["Makefile", "VERSION", "linker.ld", "boot", "kernel", "lapic", "pmu", "experiments", "scripts"]
+SOURCES = ["Makefile", "VERSION", "linker.ld", "x86", "boot", "kernel", "lapic", "pmu", "lab", "experiments", "runner", "scripts"]
 OPENING = "pmu_window_open:\n"
 
 
