@@ -18,11 +18,10 @@
 #include "lapic/lapic.h"
 #include "pmu/pmu.h"
 
-#define MAX_RESULTS     128
-#define LINE            77 /* with "# " in front 79: a terminal must not wrap it */
-#define CELL            11 /* "15-11 FAIL " */
-#define SHOWN_FAILURES  5
-#define HYPERVISOR_LEAF 0x40000000
+#define MAX_RESULTS    128
+#define LINE           77 /* with "# " in front 79: a terminal must not wrap it */
+#define CELL           11 /* "15-11 FAIL " */
+#define SHOWN_FAILURES 5
 
 static struct summary_result results[MAX_RESULTS];
 static unsigned n_results;
