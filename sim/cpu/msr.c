@@ -104,28 +104,11 @@ static bool fs_base_write(struct cpu *cpu, uint64_t value)
     return true;
 }
 
-static bool misc_enable_write(struct cpu *cpu, uint64_t value)
-{
-    const uint64_t read_only =
-        MISC_ENABLE_PMU_AVAILABLE | MISC_ENABLE_BTS_UNAVAILABLE | MISC_ENABLE_PEBS_UNAVAILABLE;
-    cpu->system->misc_enable = (cpu->system->misc_enable & read_only) | (value & ~read_only);
-    return true;
-}
-
 static bool feature_control_write(struct cpu *cpu, uint64_t value)
 {
     if (cpu->system->feature_control & FEATURE_CONTROL_LOCK)
         return false;
     cpu->system->feature_control = value;
-    return true;
-}
-
-/* The signature of a microcode update: written 0, then CPUID loads it (SDM vol. 3 "Determining the
- * Signature"). The model has no update: 0. */
-static bool bios_sign_write(struct cpu *cpu, uint64_t value)
-{
-    (void)cpu;
-    (void)value;
     return true;
 }
 
@@ -182,7 +165,6 @@ static bool gs_base_write(struct cpu *cpu, uint64_t value)
     }
 FIELD_READER(tsc_adjust_read, cpu->system->tsc_adjust)
 FIELD_READER(feature_control_read, cpu->system->feature_control)
-FIELD_READER(misc_enable_read, cpu->system->misc_enable)
 FIELD_READER(mtrr_def_type_read, cpu->system->mtrr_def_type)
 
 /* ---- the table ---- */
@@ -204,14 +186,15 @@ static const struct msr table[] = {
     {MSR_IA32_FEATURE_CONTROL, ANY, has_feature_control, 0, feature_control_read,
      feature_control_write},
     {MSR_IA32_TSC_ADJUST, ANY, has_tsc_adjust, 0, tsc_adjust_read, tsc_adjust_write},
-    {MSR_IA32_BIOS_SIGN_ID, ANY, NULL, 0, zero_read, bios_sign_write},
+    /* The signature of a microcode update: written 0, then CPUID loads it (SDM vol. 3 "Determining
+     * the Signature"). The model has no update. */
+    {MSR_IA32_BIOS_SIGN_ID, ANY, NULL, 0, zero_read, ignore_write},
     {MSR_IA32_MTRRCAP, READ_ONLY, has_mtrr, 0, mtrrcap_read, NULL},
     {MSR_IA32_SYSENTER_CS, ANY, has_sep, FIELD(sysenter_cs), NULL, NULL},
     {MSR_IA32_SYSENTER_ESP, CANONICAL, has_sep, FIELD(sysenter_esp), NULL, NULL},
     {MSR_IA32_SYSENTER_EIP, CANONICAL, has_sep, FIELD(sysenter_eip), NULL, NULL},
     {MSR_IA32_MCG_CAP, ANY, has_mca, 0, zero_read, ignore_write},
     {MSR_IA32_MCG_STATUS, ANY, has_mca, 0, zero_read, write_zero_only},
-    {MSR_IA32_MISC_ENABLE, ANY, NULL, 0, misc_enable_read, misc_enable_write},
     {MSR_IA32_PAT, ANY, has_pat, FIELD(pat), NULL, pat_write},
     {MSR_IA32_MTRR_DEF_TYPE, ANY, has_mtrr, 0, mtrr_def_type_read, mtrr_def_type_write},
     {MSR_IA32_EFER, ANY, has_efer, FIELD(efer), NULL, efer_write},

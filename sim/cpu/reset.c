@@ -42,7 +42,6 @@ static void reset_msrs(struct cpu *cpu)
     cpu->kernel_gs_base = cpu->tsc_aux = 0;
     cpu->pat = RESET_PAT;
     memset(s, 0, sizeof *s);
-    s->misc_enable = cpu->profile->pmu.misc_enable;
     s->feature_control = 1; /* locked by the firmware, VMX off */
     s->xcr0 = 1;
 }

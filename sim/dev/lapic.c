@@ -12,6 +12,7 @@
 
 #include "sim/dev/internal.h"
 #include "sim/fault.h"
+#include "sim/pmu/pmu.h"
 #include "sim/trace.h"
 
 /* Version register: integrated APIC, LVT entries 0 to 5, no EOI-broadcast suppression ("Local APIC
@@ -207,7 +208,8 @@ static void receive_fixed(struct lapic *l, unsigned vector)
  * mask bit for its associated LVT entry is set." */
 static void mask_perfmon(struct lapic *l)
 {
-    l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
+    if (pmu_masks_lvt(l->cpu->pmu))
+        l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
 }
 
 bool lapic_pmi_raise(struct lapic *l)

@@ -154,7 +154,7 @@ void pmi_request(struct pmu *pmu, const char *why)
 static void overflowed(struct pmu *pmu, unsigned status_bit, const struct counter *c,
                        const char *name, unsigned index)
 {
-    if (pmu->profile->pmu.version >= 2)
+    if (pmu->kind->status)
         pmu->global_status |= ARCH_BIT(status_bit);
     if (c->interrupt) {
         char why[48];
@@ -267,12 +267,9 @@ static const struct profile_event *find_event(const struct profile *p, unsigned 
  * global control) and "Version 4" (CTR_FRZ stops all counters). */
 static bool globally_enabled(const struct pmu *pmu, unsigned bit)
 {
-    unsigned version = pmu->profile->pmu.version;
-    if (version < 2)
+    if (pmu->kind->enable == ENABLE_EACH)
         return true;
-    if (version >= 4 && (pmu->global_status & GLOBAL_STATUS_CTR_FRZ))
-        return false;
-    return pmu->global_ctrl & ARCH_BIT(bit);
+    return (pmu->global_ctrl & ARCH_BIT(bit)) && !(pmu->global_status & GLOBAL_STATUS_CTR_FRZ);
 }
 
 /* Starts counting anew from here, or stops: what a condition had in its unfinished cycle counts. */
@@ -333,7 +330,7 @@ static void configure_general(struct pmu *pmu, unsigned i)
     config.latency = e && e->load_latency;
     /* SDM vol. 3 "PEBS": "events are only valid when ... AnyThread, Edge, Invert, CMask" are 0;
      * "Extended PEBS": any event will do. */
-    config.precise = e && (e->pebs || has_extended_pebs(pmu->profile)) && !config.edge &&
+    config.precise = e && (e->pebs || has_extended_pebs(pmu, 0)) && !config.edge &&
                      !config.invert && !config.cmask && !(sel & PERFEVTSEL_ANY);
     config.adaptive = sel & PERFEVTSEL_ADAPTIVE;
     config.by_cycle = (config.edge || config.cmask) && config.event != EV_ABSENT;
@@ -364,7 +361,7 @@ static void configure_fixed(struct pmu *pmu, unsigned i)
         .os = field & FIXED_CTR_CTRL_OS,
         .usr = field & FIXED_CTR_CTRL_USR,
         .interrupt = field & FIXED_CTR_CTRL_PMI,
-        .precise = known && has_extended_pebs(pmu->profile),
+        .precise = known && has_extended_pebs(pmu, 0),
         .adaptive = pmu->fixed_ctr_ctrl & FIXED_CTR_CTRL_ADAPTIVE << (FIXED_CTR_CTRL_BITS * i),
     };
     counter_start(pmu, &pmu->fixed[i], &config, pmu->profile->pmu.fixed_width);
@@ -373,17 +370,14 @@ static void configure_fixed(struct pmu *pmu, unsigned i)
 void counters_configure(struct pmu *pmu)
 {
     pmu->counting = 0;
-    for (unsigned i = 0; i < general_count(pmu->profile); i++) {
-        configure_general(pmu, i);
-        if (pmu->general[i].counting)
-            pmu->counting |= ARCH_BIT(i);
-    }
-    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++) {
-        if (!fixed_exists(pmu->profile, i))
-            continue;
-        configure_fixed(pmu, i);
-        if (pmu->fixed[i].counting)
-            pmu->counting |= ARCH_BIT(GLOBAL_FIXED_SHIFT + i);
+    for (uint64_t m = pmu->counters; m; m &= m - 1) {
+        unsigned bit = __builtin_ctzll(m);
+        if (bit < PMU_MAX_GENERAL)
+            configure_general(pmu, bit);
+        else
+            configure_fixed(pmu, bit - GLOBAL_FIXED_SHIFT);
+        if (counter_at(pmu, bit)->counting)
+            pmu->counting |= ARCH_BIT(bit);
     }
     pmu_attend(pmu);
     counters_reschedule(pmu);

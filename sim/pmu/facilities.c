@@ -1,5 +1,6 @@
-/* What a profile's PMU has: the bits that exist in each control register. A write of any other bit
- * is #GP (SDM vol. 2 "WRMSR": setting reserved bits). */
+/* What a profile's PMU has: its counters, and the bits of each control register with the condition
+ * under which they exist. A write of any other bit is #GP (SDM vol. 2 "WRMSR": setting reserved
+ * bits). */
 #include "sim/pmu/internal.h"
 
 enum { REG_EAX, REG_EBX, REG_ECX, REG_EDX };
@@ -7,8 +8,25 @@ enum { REG_EAX, REG_EBX, REG_ECX, REG_EDX };
 #define CPUID_7_EBX_PT         25
 #define CPUID_1_ECX_DS_CPL_BIT 4
 
-bool has_cpuid_bit(const struct profile *p, uint32_t leaf, unsigned reg, unsigned bit)
+/* Bits that exist together. */
+struct field {
+    uint64_t bits;
+    there *exists;
+};
+#define FIELDS(table) table, sizeof(table) / sizeof *(table)
+
+static uint64_t existing(const struct pmu *pmu, const struct field *f, unsigned n)
 {
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (f[i].exists(pmu, 0))
+            mask |= f[i].bits;
+    return mask;
+}
+
+static bool has_cpuid_bit(const struct pmu *pmu, uint32_t leaf, unsigned reg, unsigned bit)
+{
+    const struct profile *p = pmu->profile;
     for (unsigned i = 0; i < p->n_cpuid; i++) {
         const struct cpuid_leaf *l = &p->cpuid[i];
         if (l->leaf == leaf && (l->any_subleaf || l->subleaf == 0)) {
@@ -19,127 +37,194 @@ bool has_cpuid_bit(const struct profile *p, uint32_t leaf, unsigned reg, unsigne
     return false;
 }
 
-unsigned general_count(const struct profile *p)
+bool always(const struct pmu *pmu, unsigned i)
 {
-    return p->pmu.version == 0 ? 0 : p->pmu.general;
+    (void)pmu;
+    (void)i;
+    return true;
 }
 
-/* SDM vol. 3 "Architectural Performance Monitoring Version 2" (fixed counters begin there) and
- * "Version 5" (FxCtr[i]_is_supported := ECX[i] || (EDX[4:0] > i)). */
-bool fixed_exists(const struct profile *p, unsigned i)
-{
-    if (p->pmu.version < 2 || i >= PROFILE_MAX_FIXED)
-        return false;
-    return i < p->pmu.fixed || (p->pmu.version >= 5 && (p->pmu.fixed_bitmap >> i & 1));
-}
+/* ---- Counters ---- */
 
-static uint64_t counter_bits(const struct profile *p)
+/* SDM vol. 3 "Architectural Performance Monitoring Version 5": FxCtr[i]_is_supported := ECX[i] ||
+ * (EDX[4:0] > i). */
+uint64_t existing_counters(const struct pmu_kind *kind, const struct profile *p)
 {
-    uint64_t mask = bits(general_count(p));
-    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++)
-        if (fixed_exists(p, i))
-            mask |= ARCH_BIT(GLOBAL_FIXED_SHIFT + i);
-    return mask;
+    uint64_t general = kind->general ? bits(p->pmu.general) : 0;
+    uint64_t fixed = kind->fixed ? bits(p->pmu.fixed) : 0;
+    if (kind->fixed_bitmap)
+        fixed |= p->pmu.fixed_bitmap & bits(PROFILE_MAX_FIXED);
+    return general | fixed << GLOBAL_FIXED_SHIFT;
 }
 
 /* SDM vol. 4 "IA-32 Architectural MSRs", IA32_PERF_GLOBAL_CTRL. */
-uint64_t global_ctrl_mask(const struct profile *p)
+uint64_t global_ctrl_mask(const struct pmu *pmu)
 {
-    return counter_bits(p) | (p->pmu.metrics ? GLOBAL_STATUS_PERF_METRICS_OVF : 0);
+    return pmu->counters | (pmu->profile->pmu.metrics ? GLOBAL_STATUS_PERF_METRICS_OVF : 0);
 }
 
-/* SDM vol. 4, IA32_PERF_GLOBAL_OVF_CTRL and IA32_PERF_GLOBAL_STATUS_RESET: each bit with the
- * condition under which it exists. */
-uint64_t global_reset_mask(const struct profile *p)
+/* ---- Status ---- */
+
+static bool has_sgx(const struct pmu *pmu, unsigned i)
 {
-    uint64_t mask = global_ctrl_mask(p) | GLOBAL_STATUS_OVF_BUF | GLOBAL_STATUS_COND_CHGD;
-    if (p->pmu.version >= 3)
-        mask |= GLOBAL_STATUS_OVF_UNCORE;
-    if (p->pmu.version >= 4) {
-        mask |= GLOBAL_STATUS_LBR_FRZ | GLOBAL_STATUS_CTR_FRZ;
-        if (has_cpuid_bit(p, 7, REG_EBX, CPUID_7_EBX_SGX))
-            mask |= GLOBAL_STATUS_ASCI;
-        if (has_cpuid_bit(p, 7, REG_EBX, CPUID_7_EBX_PT))
-            mask |= GLOBAL_STATUS_TRACE_TOPA_PMI;
-    }
-    return mask;
+    (void)i;
+    return has_cpuid_bit(pmu, 7, REG_EBX, CPUID_7_EBX_SGX);
+}
+
+static bool has_pt(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return has_cpuid_bit(pmu, 7, REG_EBX, CPUID_7_EBX_PT);
+}
+
+/* SDM vol. 4, IA32_PERF_GLOBAL_OVF_CTRL and IA32_PERF_GLOBAL_STATUS_RESET. */
+uint64_t global_reset_mask(const struct pmu *pmu)
+{
+    static const struct field fields[] = {
+        {~(GLOBAL_STATUS_ASCI | GLOBAL_STATUS_TRACE_TOPA_PMI), always},
+        {GLOBAL_STATUS_ASCI, has_sgx},
+        {GLOBAL_STATUS_TRACE_TOPA_PMI, has_pt},
+    };
+    return global_ctrl_mask(pmu) | (pmu->kind->status_bits & existing(pmu, FIELDS(fields)));
 }
 
 /* SDM vol. 4, IA32_PERF_GLOBAL_STATUS_SET: as the reset register, but CondChgd cannot be set. */
-uint64_t global_set_mask(const struct profile *p)
+uint64_t global_set_mask(const struct pmu *pmu)
 {
-    return global_reset_mask(p) & ~GLOBAL_STATUS_COND_CHGD;
+    return global_reset_mask(pmu) & ~GLOBAL_STATUS_COND_CHGD;
+}
+
+/* ---- Selects ---- */
+
+/* SDM vol. 3 "Architectural Performance Monitoring Version 3" (AnyThread), "AnyThread Counting and
+ * Software Evolution" (deprecation). */
+static bool has_any_thread(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return pmu->kind->any_thread && pmu->profile->pmu.anythread;
+}
+
+static bool has_pin_control(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return pmu->profile->pmu.pin_control;
 }
 
 /* SDM vol. 3 "Architectural Performance Monitoring Version 1" (layout of IA32_PERFEVTSELx),
- * "Version 3" (AnyThread), "AnyThread Counting and Software Evolution" (deprecation). */
-uint64_t perfevtsel_mask(const struct profile *p)
+ * "Adaptive_Record Counter Control". */
+uint64_t perfevtsel_mask(const struct pmu *pmu)
 {
-    uint64_t mask = bits(32) & ~(PERFEVTSEL_ANY | PERFEVTSEL_PC);
-    if (p->pmu.version >= 3 && p->pmu.anythread)
-        mask |= PERFEVTSEL_ANY;
-    if (p->pmu.pin_control)
-        mask |= PERFEVTSEL_PC;
-    if (has_extended_pebs(p))
-        mask |= PERFEVTSEL_ADAPTIVE;
-    return mask;
+    static const struct field fields[] = {
+        {PERFEVTSEL_EVENT | PERFEVTSEL_UMASK | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_E |
+             PERFEVTSEL_INT | PERFEVTSEL_EN | PERFEVTSEL_INV | PERFEVTSEL_CMASK,
+         always},
+        {PERFEVTSEL_PC, has_pin_control},
+        {PERFEVTSEL_ANY, has_any_thread},
+        {PERFEVTSEL_ADAPTIVE, has_extended_pebs},
+    };
+    return existing(pmu, FIELDS(fields));
 }
 
-uint64_t fixed_ctr_ctrl_mask(const struct profile *p)
+/* SDM vol. 3 "Architectural Performance Monitoring Version 2": the field of each fixed counter. */
+uint64_t fixed_ctr_ctrl_mask(const struct pmu *pmu)
 {
-    uint64_t field = FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR | FIXED_CTR_CTRL_PMI;
-    if (p->pmu.version >= 3 && p->pmu.anythread)
-        field |= FIXED_CTR_CTRL_ANY;
-    if (has_extended_pebs(p))
-        field |= FIXED_CTR_CTRL_ADAPTIVE;
-    uint64_t mask = 0;
+    static const struct field fields[] = {
+        {FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR | FIXED_CTR_CTRL_PMI, always},
+        {FIXED_CTR_CTRL_ANY, has_any_thread},
+        {FIXED_CTR_CTRL_ADAPTIVE, has_extended_pebs},
+    };
+    uint64_t field = existing(pmu, FIELDS(fields)), mask = 0;
     for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++)
-        if (fixed_exists(p, i))
+        if (has_fixed(pmu, i))
             mask |= field << (FIXED_CTR_CTRL_BITS * i);
     return mask;
 }
 
-/* SDM vol. 3 "IA32_DEBUGCTL MSR"; the freeze controls need perfmon version 2 ("Freezing LBR and
- * Performance Counters on PMI"), FREEZE_WHILE_SMM its capability bit. */
-uint64_t debugctl_mask(const struct profile *p)
+/* ---- IA32_DEBUGCTL ---- */
+
+static bool has_bts(const struct pmu *pmu, unsigned i)
 {
-    uint64_t mask = DEBUGCTL_BTF;
-    if (p->pmu.lbr_depth)
-        mask |= DEBUGCTL_LBR;
-    if (p->pmu.bts) {
-        mask |= DEBUGCTL_TR | DEBUGCTL_BTS | DEBUGCTL_BTINT;
-        if (has_cpuid_bit(p, 1, REG_ECX, CPUID_1_ECX_DS_CPL_BIT))
-            mask |= DEBUGCTL_BTS_OFF_OS | DEBUGCTL_BTS_OFF_USR;
-    }
-    if (p->pmu.version >= 2 && !p->pmu.no_freeze) {
-        mask |= DEBUGCTL_FREEZE_PERFMON_ON_PMI;
-        if (p->pmu.lbr_depth)
-            mask |= DEBUGCTL_FREEZE_LBRS_ON_PMI;
-    }
-    if (p->pmu.has_capabilities && (p->pmu.capabilities & PERF_CAP_FREEZE_WHILE_SMM))
-        mask |= DEBUGCTL_FREEZE_WHILE_SMM;
-    return mask;
+    (void)i;
+    return pmu->profile->pmu.bts;
+}
+
+static bool has_bts_by_cpl(const struct pmu *pmu, unsigned i)
+{
+    return has_bts(pmu, i) && has_cpuid_bit(pmu, 1, REG_ECX, CPUID_1_ECX_DS_CPL_BIT);
+}
+
+/* SDM vol. 3 "Freezing LBR and Performance Counters on PMI". */
+static bool has_freeze(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return pmu->kind->freeze != FREEZE_NOTHING && !pmu->profile->pmu.no_freeze;
+}
+
+static bool has_lbr_freeze(const struct pmu *pmu, unsigned i)
+{
+    return has_freeze(pmu, i) && has_lbr(pmu, i);
+}
+
+static bool has_smm_freeze(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    const struct profile *p = pmu->profile;
+    return p->pmu.has_capabilities && (p->pmu.capabilities & PERF_CAP_FREEZE_WHILE_SMM);
+}
+
+/* SDM vol. 3 "IA32_DEBUGCTL MSR". */
+uint64_t debugctl_mask(const struct pmu *pmu)
+{
+    static const struct field fields[] = {
+        {DEBUGCTL_LBR, has_lbr},
+        {DEBUGCTL_BTF, always},
+        {DEBUGCTL_TR | DEBUGCTL_BTS | DEBUGCTL_BTINT, has_bts},
+        {DEBUGCTL_BTS_OFF_OS | DEBUGCTL_BTS_OFF_USR, has_bts_by_cpl},
+        {DEBUGCTL_FREEZE_LBRS_ON_PMI, has_lbr_freeze},
+        {DEBUGCTL_FREEZE_PERFMON_ON_PMI, has_freeze},
+        {DEBUGCTL_FREEZE_WHILE_SMM, has_smm_freeze},
+    };
+    return existing(pmu, FIELDS(fields));
+}
+
+/* ---- Branch records, debug store, PEBS ---- */
+
+bool has_lbr(const struct pmu *pmu, unsigned i)
+{
+    return i < pmu->profile->pmu.lbr_depth;
 }
 
 /* SDM vol. 3 "BTS and DS Save Area": CPUID.1:EDX.DS, which profile_finish derives from these. */
-bool has_ds(const struct profile *p)
+bool has_ds(const struct pmu *pmu, unsigned i)
 {
-    return p->pmu.bts || p->pmu.pebs_counters;
+    return has_bts(pmu, i) || has_pebs(pmu, i);
+}
+
+bool has_pebs(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return pmu->profile->pmu.pebs_counters != 0;
+}
+
+bool has_load_latency(const struct pmu *pmu, unsigned i)
+{
+    return has_pebs(pmu, i) && pmu->profile->pmu.pebs_load_latency;
 }
 
 /* SDM vol. 3 "Adaptive PEBS" and "Extended PEBS": IA32_PERF_CAPABILITIES.PEBS_BASELINE. */
-bool has_extended_pebs(const struct profile *p)
+bool has_extended_pebs(const struct pmu *pmu, unsigned i)
 {
-    return p->pmu.pebs_counters && p->pmu.has_capabilities &&
+    const struct profile *p = pmu->profile;
+    return has_pebs(pmu, i) && p->pmu.has_capabilities &&
            (p->pmu.capabilities & PERF_CAP_PEBS_BASELINE);
 }
 
 /* SDM vol. 3 "Processor Event Based Sampling (PEBS)": enable bit n for IA32_PMCn, bit 32 + n for
  * its load latency facility; "Extended PEBS": bit 32 + n for IA32_FIXED_CTRn instead. */
-uint64_t pebs_enable_mask(const struct profile *p)
+uint64_t pebs_enable_mask(const struct pmu *pmu)
 {
-    uint64_t counters = p->pmu.pebs_counters;
-    if (has_extended_pebs(p))
-        return counters | (counter_bits(p) & ~bits(GLOBAL_FIXED_SHIFT));
-    return counters | (p->pmu.pebs_load_latency ? counters << 32 : 0);
+    uint64_t counters = pmu->profile->pmu.pebs_counters;
+    if (has_extended_pebs(pmu, 0))
+        return counters | (pmu->counters & ~bits(GLOBAL_FIXED_SHIFT));
+    return counters | (has_load_latency(pmu, 0) ? counters << 32 : 0);
 }

@@ -2,6 +2,7 @@
 #ifndef PMUSIM_PMU_INTERNAL_H
 #define PMUSIM_PMU_INTERNAL_H
 
+#include "sim/pmu/kind.h"
 #include "sim/pmu/pmu.h"
 
 /* The old MSR addresses leave room for eight general counters (186H-18DH, C1H-C8H). */
@@ -42,6 +43,8 @@ struct lbr_entry {
 struct pmu {
     struct cpu *cpu;
     const struct profile *profile;
+    const struct pmu_kind *kind;
+    uint64_t counters; /* bitmap of those that exist, as in IA32_PERF_GLOBAL_CTRL */
 
     struct counter general[PMU_MAX_GENERAL];
     struct counter fixed[PROFILE_MAX_FIXED];
@@ -60,7 +63,7 @@ struct pmu {
     struct lbr_entry lbr[PMU_MAX_LBR];
     uint64_t lbr_tos, lbr_select;
     uint64_t last_from, last_to; /* last branch, for the last exception record */
-    uint64_t ler_from, ler_to;
+    uint64_t ler[2];             /* from, to */
     uint64_t lbr_cycle; /* core cycle of the last record, for the cycle count of LBR_INFO */
 
     /* Debug store. */
@@ -74,21 +77,33 @@ static inline uint64_t bits(unsigned n)
     return n >= 64 ? UINT64_MAX : (1ULL << n) - 1;
 }
 
-/* ---- facilities.c: what this profile has ---- */
+/* ---- facilities.c: what this processor has ---- */
 
-bool has_cpuid_bit(const struct profile *p, uint32_t leaf, unsigned reg, unsigned bit);
-unsigned general_count(const struct profile *p);
-bool fixed_exists(const struct profile *p, unsigned i);
-uint64_t global_ctrl_mask(const struct profile *p);  /* bits that GLOBAL_CTRL has */
-uint64_t global_reset_mask(const struct profile *p); /* bits that OVF_CTRL or STATUS_RESET has */
-uint64_t global_set_mask(const struct profile *p);   /* bits that STATUS_SET has */
-uint64_t perfevtsel_mask(const struct profile *p);
-uint64_t fixed_ctr_ctrl_mask(const struct profile *p);
-uint64_t debugctl_mask(const struct profile *p);
-bool has_ds(const struct profile *p);
-uint64_t pebs_enable_mask(const struct profile *p);
+/* Bitmap of the counters, as in IA32_PERF_GLOBAL_CTRL. */
+uint64_t existing_counters(const struct pmu_kind *kind, const struct profile *p);
+
+there always, has_lbr, has_ds, has_pebs, has_load_latency;
 /* PEBS_BASELINE: adaptive records, PEBS on every counter with every event. */
-bool has_extended_pebs(const struct profile *p);
+there has_extended_pebs;
+
+static inline bool has_general(const struct pmu *pmu, unsigned i)
+{
+    return pmu->counters >> i & 1;
+}
+
+static inline bool has_fixed(const struct pmu *pmu, unsigned i)
+{
+    return pmu->counters >> (GLOBAL_FIXED_SHIFT + i) & 1;
+}
+
+/* The bits that a control register has here. */
+uint64_t perfevtsel_mask(const struct pmu *pmu);
+uint64_t fixed_ctr_ctrl_mask(const struct pmu *pmu);
+uint64_t global_ctrl_mask(const struct pmu *pmu);
+uint64_t global_reset_mask(const struct pmu *pmu);
+uint64_t global_set_mask(const struct pmu *pmu);
+uint64_t debugctl_mask(const struct pmu *pmu);
+uint64_t pebs_enable_mask(const struct pmu *pmu);
 
 /* ---- counters.c ---- */
 
@@ -121,7 +136,7 @@ void lbr_last_exception(struct pmu *pmu);
 bool lbr_enabled(const struct pmu *pmu);
 /* The address in a FROM register, without the flags that some formats keep in its upper bits. */
 uint64_t lbr_from_address(const struct profile *p, uint64_t from);
-uint64_t lbr_select_mask(const struct profile *p);
+uint64_t lbr_select_mask(const struct pmu *pmu);
 
 /* DEBUGCTL asks for branch records in memory. */
 bool bts_enabled(const struct pmu *pmu);

@@ -40,17 +40,17 @@ uint64_t lbr_from_address(const struct profile *p, uint64_t from)
 }
 
 /* SDM vol. 3 "Filtering of Last Branch Records"; EN_CALLSTACK from Haswell on. */
-uint64_t lbr_select_mask(const struct profile *p)
+uint64_t lbr_select_mask(const struct pmu *pmu)
 {
     return LBR_SELECT_FAR_BRANCH | (LBR_SELECT_FAR_BRANCH - 1) |
-           (p->pmu.lbr_callstack ? LBR_SELECT_EN_CALLSTACK : 0);
+           (pmu->profile->pmu.lbr_callstack ? LBR_SELECT_EN_CALLSTACK : 0);
 }
 
 void lbr_reset(struct pmu *pmu)
 {
     memset(pmu->lbr, 0, sizeof pmu->lbr);
     pmu->lbr_tos = pmu->lbr_select = 0;
-    pmu->last_from = pmu->last_to = pmu->ler_from = pmu->ler_to = 0;
+    pmu->last_from = pmu->last_to = pmu->ler[0] = pmu->ler[1] = 0;
     pmu->lbr_cycle = 0;
 }
 
@@ -85,8 +85,8 @@ static bool suppressed(const struct pmu *pmu, enum branch_kind kind)
 
 void lbr_last_exception(struct pmu *pmu)
 {
-    pmu->ler_from = pmu->last_from;
-    pmu->ler_to = pmu->last_to;
+    pmu->ler[0] = pmu->last_from;
+    pmu->ler[1] = pmu->last_to;
 }
 
 /* SDM vol. 3 "Last Branch, Call Stack, Interrupt, and Exception Recording for Processors Based on

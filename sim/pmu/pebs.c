@@ -16,7 +16,7 @@
 static uint64_t enabled_counters(const struct pmu *pmu)
 {
     uint64_t mask = pmu->pebs_enable;
-    return has_extended_pebs(pmu->profile) ? mask : mask & bits(GLOBAL_FIXED_SHIFT);
+    return has_extended_pebs(pmu, 0) ? mask : mask & bits(GLOBAL_FIXED_SHIFT);
 }
 
 void pebs_overflow(struct pmu *pmu, unsigned bit)

@@ -50,7 +50,7 @@ static struct memory_access memory_access(const struct pmu *pmu, unsigned bit)
         return m;
     const struct counter *c = &pmu->general[bit];
     if (c->latency &&
-        (has_extended_pebs(p) || (pmu->pebs_enable & ARCH_BIT(GLOBAL_FIXED_SHIFT + bit)))) {
+        (has_extended_pebs(pmu, 0) || (pmu->pebs_enable & ARCH_BIT(GLOBAL_FIXED_SHIFT + bit)))) {
         m.address = cpu->last_load.linear;
         m.source = source_encoding[cpu->last_load.level] |
                    (cpu->last_load.dtlb_miss ? SOURCE_STLB_MISS : 0);

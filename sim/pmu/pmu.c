@@ -36,9 +36,11 @@ void pmu_reset(struct pmu *pmu, bool init)
     pmu->cpu = cpu;
     pmu->profile = p;
     pmu->pmi_due = NEVER;
+    pmu->kind = pmu_kind(p);
+    pmu->counters = existing_counters(pmu->kind, p);
     pmu->misc_enable = p->pmu.misc_enable;
-    if (p->pmu.version >= 2)
-        pmu->global_ctrl = bits(general_count(p));
+    if (pmu->kind->enable == ENABLE_GLOBAL)
+        pmu->global_ctrl = pmu->counters & bits(GLOBAL_FIXED_SHIFT);
     lbr_reset(pmu);
     metrics_restart(pmu);
     counters_configure(pmu);
@@ -48,9 +50,9 @@ void pmu_reset(struct pmu *pmu, bool init)
 
 static bool needs_every_instruction(const struct pmu *pmu)
 {
-    for (unsigned i = 0; i < general_count(pmu->profile); i++) {
-        const struct counter *c = &pmu->general[i];
-        if (c->counting && (c->by_cycle || c->latency))
+    for (uint64_t m = pmu->counting & bits(GLOBAL_FIXED_SHIFT); m; m &= m - 1) {
+        const struct counter *c = &pmu->general[__builtin_ctzll(m)];
+        if (c->by_cycle || c->latency)
             return true;
     }
     return pmu->pebs_armed != 0;
@@ -107,6 +109,11 @@ uint64_t pmu_debugctl(const struct pmu *pmu)
     return pmu->debugctl;
 }
 
+bool pmu_masks_lvt(const struct pmu *pmu)
+{
+    return pmu->kind->masks_lvt;
+}
+
 /* ---- PMI and freeze ---- */
 
 /* SDM vol. 3 "Freezing LBR and Performance Counters on PMI". Legacy (versions 2 and 3): the
@@ -114,15 +121,15 @@ uint64_t pmu_debugctl(const struct pmu *pmu)
  * on): it sets CTR_FRZ and LBR_FRZ instead, and the enables stay. */
 static void freeze(struct pmu *pmu)
 {
-    bool streamlined = pmu->profile->pmu.version >= 4;
+    bool in_status = pmu->kind->freeze == FREEZE_STATUS;
     if (pmu->debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI) {
-        if (streamlined)
+        if (in_status)
             pmu->global_status |= GLOBAL_STATUS_CTR_FRZ;
         else
             pmu->global_ctrl = 0;
     }
     if (pmu->debugctl & DEBUGCTL_FREEZE_LBRS_ON_PMI) {
-        if (streamlined)
+        if (in_status)
             pmu->global_status |= GLOBAL_STATUS_LBR_FRZ;
         else
             pmu->debugctl &= ~DEBUGCTL_LBR;

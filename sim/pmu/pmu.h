@@ -42,5 +42,7 @@ void pmu_debug_exception(struct pmu *pmu);
 /* DEBUGCTL.BTF with RFLAGS.TF: the interpreter single-steps on branches. */
 bool pmu_btf(const struct pmu *pmu);
 uint64_t pmu_debugctl(const struct pmu *pmu);
+/* The local APIC sets the mask bit of the LVT entry when it delivers this PMU's PMI. */
+bool pmu_masks_lvt(const struct pmu *pmu);
 
 #endif
