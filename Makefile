@@ -12,13 +12,22 @@ VERSION := $(shell cat VERSION)
 EX ?=
 ENGINE ?= auto
 PROFILE ?= skylake
-CPUS ?= 1
+CPUS ?=
 TRACE ?=
 CMDLINE ?=
 MUTATE ?=
-# What `make usb` writes to.
+LIMIT ?= 120
+# What `make usb` writes to, and which tests `make test` runs.
 DEV ?=
-export CC O EX ENGINE PROFILE CPUS TRACE CMDLINE MUTATE PYTHON
+ONLY ?=
+export CC O EX ENGINE PROFILE CPUS TRACE CMDLINE MUTATE LIMIT PYTHON
+
+# A word that is misspelt on make's command line would be ignored silently.
+WORDS := O V CC NM OBJCOPY PYTHON EX ENGINE PROFILE CPUS TRACE CMDLINE MUTATE LIMIT DEV ONLY ALL SECONDS MACHINES
+unknown := $(filter-out $(WORDS),$(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v)))
+ifneq ($(unknown),)
+$(error $(foreach v,$(unknown),$v=: there is no such word); known are $(WORDS:%=%=))
+endif
 
 # V=1 shows the whole commands.
 V ?= 0
@@ -76,14 +85,24 @@ all: kernel sim ## build the kernel and the simulator (the default)
 kernel: $(O)/pmulab.elf ## build the kernel, build/pmulab.elf
 sim: $(O)/pmusim ## build the simulator, build/pmusim
 
-run: ## run the experiments: EX=15-3,15-11 ENGINE=auto|sim|kvm|tcg PROFILE=skylake CPUS=1 TRACE=msr CMDLINE=
+# Builds these targets; two at once in one folder wait for each other.
+define build
+	@$(call writable,$(O))
+	+@if command -v flock >/dev/null; then exec 9>$(O)/lock && flock 9; fi && \
+		$(MAKE) --no-print-directory $(1) >&2
+endef
+# A checkout may be read-only: then the folder of what is built must be another.
+writable = mkdir -p $(1) 2>/dev/null && [ -w $(1) ] || \
+	{ echo "make: cannot write to '$(1)': name a folder for what is built, such as O=/tmp/pmulab" >&2; exit 1; }
+
+run: ## run the experiments: EX=15-3,15-11 ENGINE=auto|sim|kvm|tcg PROFILE=skylake CPUS=2 TRACE=msr CMDLINE=
 	@scripts/setup run
-	@$(MAKE) --no-print-directory all $(if $(MUTATE),$(O)/mutants/programs) >&2
+	$(call build,all $(if $(MUTATE),$(O)/mutants/programs))
 	@scripts/run
 
 iso: ## build/pmulab.iso for BIOS and UEFI, from a disc or (by dd) a USB stick
 	@scripts/setup iso
-	@$(MAKE) --no-print-directory kernel
+	$(call build,kernel)
 	scripts/iso $(O)/pmulab.iso
 
 usb: iso ## write the image to a USB stick: DEV=/dev/sdX; shows what the device is, and asks
@@ -91,7 +110,7 @@ usb: iso ## write the image to a USB stick: DEV=/dev/sdX; shows what the device 
 
 test: ## every test (ONLY=word: those with it in their name); the last line is "N passed, N failed"
 	@scripts/setup test
-	@$(MAKE) --no-print-directory all unit
+	$(call build,all unit)
 	@$(PYTHON) tests/run.py $(ONLY)
 
 test-all: ## the same with the long matrices whole: every MSR access refused, 10,000 random machines
@@ -108,14 +127,14 @@ clean: ## remove the build output
 	rm -rf $(O)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 unit: $(UNIT_TESTS)
 
 # Rebuild when the compiler, its flags or the list of files change, not only when a file does: the stamp is
 # written anew only when its text differs.
 define stamp
-	@mkdir -p $(@D)
+	@$(call writable,$(@D))
 	@printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' > $@
 endef
 $(O)/flags.stamp: FORCE

@@ -14,5 +14,5 @@ $(BENCHES): $(O)/bench/%.elf: tests/bench/bench.S tests/guests/link.ld tests/gue
 .PHONY: bench
 bench: ## the simulator's speed: three loops, a whole run, the console
 	@scripts/setup run
-	@$(MAKE) --no-print-directory all $(BENCHES)
+	$(call build,all $(BENCHES))
 	@scripts/bench

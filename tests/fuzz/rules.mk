@@ -36,7 +36,7 @@ unit: $(FUZZERS) $(O)/fuzz/pmusim
 .PHONY: fuzz
 fuzz: ## run each fuzzer for SECONDS=600 (what it finds is in build/fuzz), and MACHINES=10000 random machines
 	@scripts/setup test
-	@$(MAKE) --no-print-directory all $(FUZZERS)
+	$(call build,all $(FUZZERS))
 	@FUZZ_SECONDS=$(SECONDS) $(PYTHON) tests/t_fuzz.py
 	@$(PYTHON) tests/random_profiles.py $(MACHINES) $$(date +%s)
 -include $(FUZZ_SIM_OBJ:.o=.d) $(FUZZ_KERNEL_OBJ:.o=.d) $(FUZZ_OWN_OBJ:.o=.d)

@@ -13,5 +13,5 @@ unit: $(O)/mutants/programs
 .PHONY: mutants
 mutants: ## break the simulator in every way that a test must notice (tests/mutants); ends with "N passed, N failed"
 	@scripts/setup test
-	@$(MAKE) --no-print-directory all $(O)/test/unit/unit_model $(O)/test/diff $(GUESTS) $(O)/mutants/programs
+	$(call build,all $(O)/test/unit/unit_model $(O)/test/diff $(GUESTS) $(O)/mutants/programs)
 	@ALL=1 $(PYTHON) tests/run.py t_mutations
