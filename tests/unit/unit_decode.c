@@ -106,6 +106,24 @@ static void event_names(void **state)
     assert_string_equal(text, "event=0x24 umask=0x02 USR OS EN");
     decode_msr_fields(text, sizeof text, 0x187, 0x4300c0, &model);
     assert_string_equal(text, "INST_RETIRED.ANY_P USR OS EN");
+    /* SDM vol. 3 "Pre-defined Architectural Performance Events", in the order of CPUID.0AH:EBX. */
+    static const char *const architectural[] = {
+        "CPU_CLK_UNHALTED.THREAD_P",    "INST_RETIRED.ANY_P",     "CPU_CLK_UNHALTED.REF_P",
+        "LONGEST_LAT_CACHE.REFERENCE",  "LONGEST_LAT_CACHE.MISS", "BR_INST_RETIRED.ALL_BRANCHES",
+        "BR_MISP_RETIRED.ALL_BRANCHES", "TOPDOWN.SLOTS_P",
+    };
+    static const uint16_t codes[] = {0x003c, 0x00c0, 0x013c, 0x4f2e,
+                                     0x412e, 0x00c4, 0x00c5, 0x01a4};
+    assert_int_equal(PMU_N_EVENTS, sizeof codes / sizeof *codes);
+    for (unsigned i = 0; i < PMU_N_EVENTS; i++) {
+        assert_int_equal(pmu_events[i].code, codes[i]);
+        assert_string_equal(pmu_events[i].name, architectural[i]);
+        assert_string_equal(pmu_event_name(codes[i] | 0x430000), architectural[i]);
+    }
+    /* SDM vol. 3 "Fixed-Function Performance Counters". */
+    assert_string_equal(pmu_fixed_event_name(0), "INST_RETIRED.ANY");
+    assert_string_equal(pmu_fixed_event_name(1), "CPU_CLK_UNHALTED.THREAD");
+    assert_string_equal(pmu_fixed_event_name(2), "CPU_CLK_UNHALTED.REF_TSC");
     assert_string_equal(pmu_fixed_event_name(3), "TOPDOWN.SLOTS");
     assert_null(pmu_fixed_event_name(4));
 }
