@@ -105,6 +105,12 @@ static const struct decode_layout pebs_enable = {.fields = (const struct field[]
     END,
 }};
 
+static const struct decode_layout extended_pebs_enable = {.fields = (const struct field[]){
+    COUNTERS(PEBS_ENABLE_PMC,   "PEBS_EN_PMC%u"),
+    COUNTERS(PEBS_ENABLE_FIXED, "PEBS_EN_FIXED_CTR%u"),
+    END,
+}};
+
 static const struct decode_layout pebs_data_cfg = {.fields = (const struct field[]){
     FLAG(PEBS_DATA_CFG_MEMINFO,       "MEMINFO"),
     FLAG(PEBS_DATA_CFG_GPRS,          "GPRS"),
@@ -324,7 +330,8 @@ static const struct decode_register registers[] = {
      4, UINT8_MAX},
     ONE(MSR_IA32_PERF_GLOBAL_STATUS_SET, "IA32_PERF_GLOBAL_STATUS_SET", &global_status),
     ONE(MSR_IA32_PERF_GLOBAL_INUSE, "IA32_PERF_GLOBAL_INUSE", &global_inuse),
-    ONE(MSR_IA32_PEBS_ENABLE, "IA32_PEBS_ENABLE", &pebs_enable),
+    {MSR_IA32_PEBS_ENABLE, 1, 1, "IA32_PEBS_ENABLE", &pebs_enable, 0, 4},
+    {MSR_IA32_PEBS_ENABLE, 1, 1, "IA32_PEBS_ENABLE", &extended_pebs_enable, 5, UINT8_MAX},
     ONE(MSR_PEBS_DATA_CFG, "MSR_PEBS_DATA_CFG", &pebs_data_cfg),
     ONE(MSR_PEBS_LD_LAT_THRESHOLD, "MSR_PEBS_LD_LAT_THRESHOLD", NULL),
     MANY(MSR_IA32_A_PMC0, 8, 1, "IA32_A_PMC%u", NULL),

@@ -69,7 +69,7 @@ struct decode_register {
     uint16_t count, stride;
     const char *name; /* "IA32_PMC%u" */
     const struct decode_layout *layout;
-    uint8_t version_min, version_max; /* of the context, where the name depends on it */
+    uint8_t version_min, version_max; /* of the context, where name or layout depend on it */
 };
 const struct decode_register *decode_register(unsigned i);
 

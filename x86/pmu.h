@@ -93,10 +93,11 @@
 #define PERF_CAP_PERF_METRICS     ARCH_BIT(15)
 #define PERF_CAP_PEBS_OUTPUT_PT   ARCH_BIT(16)
 
-/* IA32_PEBS_ENABLE, SDM vol. 3 "Processor Event Based Sampling (PEBS)": PMCn samples, and samples
- * load latencies. */
-#define PEBS_ENABLE_PMC ARCH_U64(0xffffffff)
-#define PEBS_ENABLE_LL  ARCH_U64(0xffffffff00000000)
+/* IA32_PEBS_ENABLE, SDM vol. 3 "Processor Event Based Sampling (PEBS)": PMCn samples; it samples
+ * load latencies, or, with extended PEBS (from Ice Lake on), FIXED_CTRn samples. */
+#define PEBS_ENABLE_PMC   ARCH_U64(0xffffffff)
+#define PEBS_ENABLE_LL    ARCH_U64(0xffffffff00000000)
+#define PEBS_ENABLE_FIXED ARCH_U64(0xffff00000000)
 
 /* MSR_PEBS_DATA_CFG, SDM vol. 3 "MSR_PEBS_DATA_CFG". */
 #define PEBS_DATA_CFG_MEMINFO     ARCH_BIT(0)

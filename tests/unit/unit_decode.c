@@ -88,6 +88,20 @@ static void fields(void **state)
     }
 }
 
+/* The upper half of IA32_PEBS_ENABLE is another one from version 5 on. */
+static void fields_by_version(void **state)
+{
+    (void)state;
+    const struct decode_context v5 = {.version = 5};
+    char text[128];
+    decode_msr_fields(text, sizeof text, 0x3f1, 1ULL << 34 | 1ULL << 63, &v4);
+    assert_string_equal(text, "LL_EN_PMC2 LL_EN_PMC31");
+    decode_msr_fields(text, sizeof text, 0x3f1, 1ULL << 34 | 1 << 7, &v5);
+    assert_string_equal(text, "PEBS_EN_PMC7 PEBS_EN_FIXED_CTR2");
+    decode_msr_fields(text, sizeof text, 0x3f1, 1ULL << 63, &v5);
+    assert_string_equal(text, "reserved=0x8000000000000000");
+}
+
 /* An event with a name of the model is asked for, an architectural one is not. */
 static const char *an_event(const void *arg, uint64_t select)
 {
@@ -454,6 +468,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields),
+        cmocka_unit_test(fields_by_version),
         cmocka_unit_test(event_names),
         cmocka_unit_test(registers),
         cmocka_unit_test(fields_as_data),
