@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """An experiment that goes wrong is one `not ok` with a report, and the next one still runs.
 
-The experiments 0-1 to 0-4 break on purpose: read a missing MSR, jump to address 0, overflow the stack, loop.
+The experiments 0-1 to 0-4 and 0-10 break on purpose: read a missing MSR, jump to address 0, overflow the stack,
+loop, print for ever.
 """
 
 import re
@@ -53,6 +54,17 @@ for number in BREAKERS:
         f"15-3 and 15-4 hold after {number}",
         result,
     )
+
+# Printing does not count, but not for ever.
+result = sim("selftest watchdog=10 console=serial run=0-10,15-3")
+points = result.tap.of("0-10")
+ok(points and points[0].ok and int(points[0].yaml["microseconds"]) > 20000, "the watchdog waits while the console prints", result)
+ok(
+    [point.ok for point in points] == [True, False] and "10 ms" in points[1].yaml["reason"],
+    "who prints for ever is ended all the same",
+    result.out[-4000:],
+)
+ok(not [point for point in result.tap.of("15-3") if point.failed], "15-3 holds after 0-10", result.out[-4000:])
 
 # QEMU's TCG was not written by us: what it thinks of the same faults must be the same.
 result = run(

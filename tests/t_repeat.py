@@ -23,7 +23,7 @@ PMI = "PMI to the local APIC"
 
 # The same for both runs, so not those that come by the clock. The MSRs: DEBUGCTL, DS_AREA, GLOBAL_CTRL, FIXED_CTR_CTRL, PERFEVTSEL0, PMC0, LBR_SELECT.
 LASTING = [
-    "pmi=lost", "pmi=double", "msr-ignore=0x1d9", "counters=1", "firmware=dirty", "msr=0x600", "no-apic",
+    "pmi=double", "pmi=lost", "msr-ignore=0x1d9", "counters=1", "firmware=dirty", "msr=0x600", "no-apic",
     "no-cpu=1", "msr-ignore=0x38f", "no-x2apic", "msr-ignore=0x38d", "msr-ignore=0x186", "msr-read=0xc1",
     "msr-write=0x1c8",
 ]  # fmt: skip
@@ -33,8 +33,7 @@ def session(keys, fault=None, more=()):
     """A session with these keys on a machine with this fault."""
     faults = ["--fault", fault] if fault else []
     return run(
-        PMUSIM, "--cpus", 2, "--max-seconds", 100, *faults, *more, "--stdin", "--cmdline", WORDS, KERNEL,
-        text_in=IDLE + keys,
+        PMUSIM, "--cpus", 2, *faults, *more, "--stdin", "--cmdline", WORDS, KERNEL, text_in=IDLE + keys, seconds=300
     )  # fmt: skip
 
 
