@@ -70,6 +70,48 @@ for profile, fault, words, status, named in MACHINES:
     if named or status == FAILS:
         ok(named and not missing, f"{name}: it says what is wrong", f"missing: {missing}\n{result}")
 
+# What has no value proves nothing: counters that stand, interrupts that do not come. Fault, command line, and the
+# checks that must not be ok: they would hold of 0 and 0, or of nothing that happened.
+SELECTS = "msr-ignore=0x186,msr-ignore=0x187,msr-ignore=0x188,msr-ignore=0x189,msr-ignore=0x38d"
+NO_VALUE = [
+    (
+        "msr-ignore=0x309,msr-ignore=0x30a,msr-ignore=0x30b,msr-ignore=0x38d,msr-ignore=0x38f", "run=15-12,15-13",
+        [
+            "15-12 halted: FIXED_CTR2 stands but for the instructions around HLT",
+            "15-13 the dependency chain has the higher non-halted CPI",
+            "15-13 the dependency chain has the higher nominal CPI",
+        ],
+    ),
+    (
+        SELECTS, "run=15-2,15-11,18-15",
+        [
+            "15-2 RDPMC reads what RDMSR reads",
+            "15-11 PMC0 equals FIXED_CTR0",
+            "18-15 no PMI arrives at processor 0",
+            "18-15 PMC0 of processor 0 did not move",
+        ],
+    ),
+    (SELECTS, "run=15-9 pmi=nmi", ["15-9 causes that meet while interrupts are off come in one interrupt"]),
+    ("pmi=lost", "run=15-9 pmi=nmi", ["15-9 causes that meet while interrupts are off come in one interrupt"]),
+    ("pmi=lost", "run=18-15", ["18-15 no PMI arrives at processor 0"]),
+    (
+        "msr-ignore=0x3f1", "run=15-8",  # no PEBS, so no full buffer
+        [
+            "15-8 IA32_PMC0 plain, IA32_PMC1 PEBS: the handler tells them apart",
+            "15-8 IA32_PMC1 plain, IA32_PMC0 PEBS: the handler tells them apart",
+        ],
+    ),
+]  # fmt: skip
+
+for fault, words, checks in NO_VALUE:
+    result = run(
+        PMUSIM, "--profile", SKYLAKE, "--cpus", 2, "--fault", fault, "--max-seconds", 20,
+        "--cmdline", f"{words} watchdog=100 console=serial", KERNEL,
+    )  # fmt: skip
+    failed = [point.text for point in result.tap.failures]
+    for check in checks:
+        ok(f"ex{check}" in failed, f"{fault} {words}: no value is not ok: {check}", result)
+
 for word, wanted in [
     ("msr", "number of an MSR"), ("msr=", "number of an MSR"), ("msr=0x", "number of an MSR"),
     ("nth-msr=0", "from 1 on"), ("pmi=late", "lost, double or spurious"), ("pmi=lost:0", "lost, double"),

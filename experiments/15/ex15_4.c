@@ -4,6 +4,7 @@
 #include "lab/bodies.h"
 #include "lab/experiment.h"
 #include "lab/pmi_wait.h"
+#include "pmu/debugctl.h"
 #include "pmu/pmu.h"
 
 enum { FREE_PMI, FREE_COUNTS, FROZEN_PMI, FROZEN_STANDS, SHOWN, WRONG_WAY, RIGHT_WAY };
@@ -110,9 +111,10 @@ static void check_without_freeze(void)
  * it. */
 static bool turn_freeze_on(void)
 {
-    uint64_t debugctl = 0;
-    return wrmsr_safe(MSR_IA32_DEBUGCTL, DEBUGCTL_FREEZE_PERFMON_ON_PMI) &&
-           rdmsr_safe(MSR_IA32_DEBUGCTL, &debugctl) && (debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+    bool can = debugctl_takes(DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+    if (can)
+        wrmsr(MSR_IA32_DEBUGCTL, DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+    return can;
 }
 
 static void check_with_freeze(void)

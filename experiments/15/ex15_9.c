@@ -108,8 +108,9 @@ static void run(void)
     value_u64("pmis", pmis);
     value_u64("most_causes_in_one", seen.most);
     value_str("delivered_as", as_nmi ? "NMI" : "fixed");
-    check(ONE_INTERRUPT,
-          pmu_unexpected_count() == 0 && (as_nmi ? pmis != 0 : pmis == 1 && seen.most == 3));
+    check(ONE_INTERRUPT, pmu_unexpected_count() == 0 &&
+                             (as_nmi ? seen.plain != 0 && seen.pebs != 0 && seen.bts != 0
+                                     : pmis == 1 && seen.most == 3));
     check_equal(COUNTER, "pmis_with_it", seen.plain, 1);
     value_u64("pmis_with_it", seen.pebs);
     check(PEBS,
