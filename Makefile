@@ -76,6 +76,8 @@ unit_lbr := pmu/lbr_format.c kernel/console/printf.c
 unit_ds := pmu/ds_layout.c kernel/console/printf.c
 unit_pebs := pmu/pebs_format.c
 unit_kind := pmu/kind.c
+unit_tap := runner/tap.c kernel/console/printf.c kernel/console/console.c
+unit_tap_flags := -include tests/unit/no_traps.h
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests/unit/unit_*.c)))
 
 .DELETE_ON_ERROR:
@@ -177,7 +179,7 @@ $(O)/pmusim: $(SIM_OBJ) $(O)/files.stamp
 $(UNIT_TESTS): $(O)/test/unit/%: tests/unit/%.c $$(%) \
 		$(wildcard $(addsuffix /*.h,$(KERNEL_DIRS))) $(O)/flags.stamp
 	@mkdir -p $(@D)
-	$(call run_as,CC)gcc $(UNIT_CFLAGS) $(filter %.c,$^) -lcmocka -o $@
+	$(call run_as,CC)gcc $(UNIT_CFLAGS) $($(@F)_flags) $(filter %.c,$^) -lcmocka -o $@
 
 include $(wildcard tests/*/rules.mk)
 -include $(KERNEL_OBJ:.o=.d) $(SIM_OBJ:.o=.d)

@@ -90,13 +90,10 @@ static void print_values(void)
     tap.n_values = 0;
 }
 
-/* One test point with the values gathered for it; skip is NULL or the reason. */
-static void report(bool ok, const char *skip)
+/* A test point: counts it and prints its line; skip is NULL or the reason. */
+static void point(bool ok, const char *skip)
 {
     const char *description = tap.current->checks[tap.next];
-    /* A PMI whose handler prints must not come between a test point and its values. */
-    uint64_t rflags = irq_save();
-    trap_hold(true);
     tap.next++;
     tap.number++;
     if (!ok)
@@ -109,9 +106,38 @@ static void report(bool ok, const char *skip)
     if (skip != NULL)
         kprintf(" # SKIP %s", skip);
     kprintf("\n");
-    print_values();
+}
+
+/* A PMI whose handler prints must not come between a test point and its values. */
+static uint64_t hold_interrupts(void)
+{
+    uint64_t rflags = irq_save();
+    trap_hold(true);
+    return rflags;
+}
+
+static void release_interrupts(uint64_t rflags)
+{
     trap_hold(false);
     irq_restore(rflags);
+}
+
+/* One test point with the values gathered for it. */
+static void report(bool ok, const char *skip)
+{
+    uint64_t rflags = hold_interrupts();
+    point(ok, skip);
+    print_values();
+    release_interrupts(rflags);
+}
+
+/* The values gathered are those of a later check. */
+static void report_passed_over(void)
+{
+    uint64_t rflags = hold_interrupts();
+    point(false, NULL);
+    kprintf("  ---\n  reason: \"the experiment passed over this check\"\n  ...\n");
+    release_interrupts(rflags);
 }
 
 /* Makes `which` the next check. False when that is not possible: the plan has no number for it,
@@ -123,11 +149,8 @@ static bool turn_of(unsigned which)
         tap.n_values = 0;
         return false;
     }
-    while (tap.next < which) {
-        tap.n_values = 0;
-        value_str("reason", "the experiment passed over this check");
-        report(false, NULL);
-    }
+    while (tap.next < which)
+        report_passed_over();
     return true;
 }
 
