@@ -9,6 +9,7 @@ run, but each must still have its place in the sources.
 """
 
 import os
+import pathlib
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -102,7 +103,7 @@ for m in known:
         homeless.append(f"{m.name}: {reason}")
 ok(not homeless, f"each of {len(known)} mutants finds its lines", "\n".join(homeless))
 
-wrong_name = run(BUILD.cwd() / "tests/mutants/mutants.py", "freeze-nothin")
+wrong_name = run(pathlib.Path.cwd() / "tests/mutants/mutants.py", "freeze-nothin")
 ok(wrong_name.status == 2 and "freeze-nothing" in wrong_name.err, "an unknown mutant is refused, with names near it", wrong_name)
 
 there = set()
@@ -119,5 +120,11 @@ with ThreadPoolExecutor(WORKERS) as pool:
         more = f" on {m.profile}, and no other" if m.experiments else ""
         ok(not wrong, f"{m.name}: red {', '.join(red)}{more}", wrong)
 
+rules = {
+    name
+    for file in pathlib.Path("tests/model").glob("*.c")
+    for name in re.findall(r"\bRULE\((\w+)\)", file.read_text(encoding="utf-8"))
+}
+equal(sorted(rules - named), [], "a mutant hits every test of tests/model")
 equal(sorted(there - {e for m in known for e in m.experiments}), [], "a mutant hits every experiment of chapters 14, 15 and 18")
 harness.done()

@@ -7,6 +7,21 @@
 
 #include <string.h>
 
+/* IA32_PERF_CAPABILITIES.PEBS_REC_FMT. */
+static const struct {
+    unsigned size;     /* of a record, bytes; 0: groups, as MSR_PEBS_DATA_CFG asks */
+    bool data_address; /* for every precise event of loads */
+    bool applicable; /* the counters that the record is for, in place of IA32_PERF_GLOBAL_STATUS */
+} formats[] = {
+    // clang-format off
+    [0] = {144, false, false},
+    [1] = {176, false, false},
+    [2] = {192, true,  false},
+    [3] = {200, true,  true},
+    [4] = {0,   true,  true},
+    // clang-format on
+};
+
 /* The fields of the memory access. Zero where the event has no such access. */
 struct memory_access {
     uint64_t address, source, latency;
@@ -44,7 +59,6 @@ static bool made_by_loads(enum cpu_event e)
 static struct memory_access memory_access(const struct pmu *pmu, unsigned bit)
 {
     const struct cpu *cpu = pmu->cpu;
-    const struct profile *p = pmu->profile;
     struct memory_access m = {0};
     if (bit >= PMU_MAX_GENERAL)
         return m;
@@ -55,7 +69,7 @@ static struct memory_access memory_access(const struct pmu *pmu, unsigned bit)
         m.source = source_encoding[cpu->last_load.level] |
                    (cpu->last_load.dtlb_miss ? SOURCE_STLB_MISS : 0);
         m.latency = cpu->last_load.latency;
-    } else if (made_by_loads(c->event) && p->pmu.pebs_format >= 2) {
+    } else if (made_by_loads(c->event) && formats[pmu->profile->pmu.pebs_format].data_address) {
         m.address = cpu->last_load.linear;
     }
     return m;
@@ -75,9 +89,6 @@ struct record {
     /* Format 3: */
     uint64_t tsc;
 };
-static const unsigned record_size[] = {144, 176, 192, 200};
-#define FORMAT_APPLICABLE_COUNTERS 3
-#define FORMAT_GROUPS              4
 
 static unsigned fill_fixed(struct pmu *pmu, unsigned bit, uint64_t applicable, uint8_t *out)
 {
@@ -95,7 +106,7 @@ static unsigned fill_fixed(struct pmu *pmu, unsigned bit, uint64_t applicable, u
         .rdi = cpu->r[RDI],
         .rbp = cpu->r[RBP],
         .rsp = cpu->r[RSP],
-        .global_status = format >= FORMAT_APPLICABLE_COUNTERS ? applicable : pmu->global_status,
+        .global_status = formats[format].applicable ? applicable : pmu->global_status,
         .data_address = m.address,
         .data_source = m.source,
         .latency = m.latency,
@@ -103,8 +114,8 @@ static unsigned fill_fixed(struct pmu *pmu, unsigned bit, uint64_t applicable, u
         .tsc = cpu_tsc(cpu),
     };
     memcpy(r.r8_to_r15, &cpu->r[R8], sizeof r.r8_to_r15);
-    memcpy(out, &r, record_size[format]);
-    return record_size[format];
+    memcpy(out, &r, formats[format].size);
+    return formats[format].size;
 }
 
 /* ---- Format 4 ---- */
@@ -183,7 +194,6 @@ static unsigned fill_groups(struct pmu *pmu, unsigned bit, uint64_t applicable, 
 
 unsigned pebs_record_fill(struct pmu *pmu, unsigned bit, uint64_t applicable, uint8_t *record)
 {
-    return pmu->profile->pmu.pebs_format >= FORMAT_GROUPS
-               ? fill_groups(pmu, bit, applicable, record)
-               : fill_fixed(pmu, bit, applicable, record);
+    return formats[pmu->profile->pmu.pebs_format].size ? fill_fixed(pmu, bit, applicable, record)
+                                                       : fill_groups(pmu, bit, applicable, record);
 }

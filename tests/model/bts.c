@@ -1,5 +1,6 @@
 /* The branch trace store. */
-#include "tests/model/trace.h"
+#include "tests/model/ds.h"
+#include "tests/model/rig.h"
 
 #define RECORD    24
 #define PREDICTED ARCH_BIT(4)

@@ -100,6 +100,14 @@ static void ctr_frz_set_by_software_stops_counting(void **state)
     }
 }
 
+/* Whether a branch gets into the stack. */
+static bool records(void)
+{
+    uint64_t before = read_msr(MSR_LASTBRANCH_TOS);
+    branch(BR_JMP_REL, 1, 2);
+    return read_msr(MSR_LASTBRANCH_TOS) != before;
+}
+
 /* The same for the last branch records: DEBUGCTL.LBR is cleared in versions 2 and 3, LBR_FRZ set
  * from version 4 on. */
 static void freeze_lbrs_on_pmi_by_version(void **state)
@@ -116,6 +124,12 @@ static void freeze_lbrs_on_pmi_by_version(void **state)
         CHECK_EQUAL(read_msr(MSR_IA32_PERF_GLOBAL_STATUS),
                     1 | (rig.version >= 4 ? GLOBAL_STATUS_LBR_FRZ : 0), "GLOBAL_STATUS");
         counts(true, "the counters are not frozen");
+        CHECK(!records(), "the stack is frozen");
+        if (rig.version >= 4)
+            write_msr(MSR_IA32_PERF_GLOBAL_STATUS_RESET, GLOBAL_STATUS_LBR_FRZ);
+        else
+            write_msr(MSR_IA32_DEBUGCTL, bits);
+        CHECK(records(), "the stack is thawed");
     }
 }
 

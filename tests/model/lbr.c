@@ -1,5 +1,5 @@
 /* The last branch record stack, its filters, the last exception record, single step on branches. */
-#include "tests/model/trace.h"
+#include "tests/model/rig.h"
 
 #define MISPREDICTED ARCH_BIT(63)
 #define HIGH         0xffff900000000000ULL

@@ -1,6 +1,5 @@
 /* The PMU's rules, docs/simulator.md "The PMU's rules": each test there is a function here. */
 #include "tests/model/rig.h"
-#include "tests/model/trace.h"
 
 int main(void)
 {

@@ -1,7 +1,8 @@
 /* Precise event based sampling: formats 0 to 4, load latency. */
 #include <string.h>
 
-#include "tests/model/trace.h"
+#include "tests/model/ds.h"
+#include "tests/model/rig.h"
 
 #define SENTINEL 0x5afe5afe5afe5afeULL
 #define RECORDS  4 /* that the buffer has room for */
@@ -198,7 +199,11 @@ static void what_cannot_be_precise_writes_nothing(void **state)
     for (unsigned i = 0; i < LENGTH(bad); i++) {
         set_up(skylake, 9, skylake->size);
         write_msr(MSR_IA32_PERFEVTSEL0, skylake->event | BOTH_RINGS | PERFEVTSEL_EN | bad[i]);
-        instructions(skylake, 1, 40);
+        for (unsigned n = 1; n <= 40; n++) {
+            instructions(skylake, n, n);
+            pass(0, EV_ABSENT, 0, 2 * rig.profile.uarch.retire_width); /* so that E sees rises */
+        }
+        CHECK_EQUAL(status(), 1, "PERFEVTSEL %#llx", (unsigned long long)bad[i]);
         CHECK_EQUAL(used(), 0, "PERFEVTSEL %#llx", (unsigned long long)bad[i]);
     }
     set_up(skylake, 9, skylake->size);

@@ -5,8 +5,8 @@
  * What a register must take is worked out here as a guest would: from CPUID and the capability
  * MSRs, never from the simulator's own masks.
  */
-#ifndef PMULAB_TESTS_RULES_RIG_H
-#define PMULAB_TESTS_RULES_RIG_H
+#ifndef PMULAB_TESTS_MODEL_RIG_H
+#define PMULAB_TESTS_MODEL_RIG_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,6 +77,16 @@ void pass(unsigned cpl, enum cpu_event event, uint64_t n, uint64_t slots);
 void retire(unsigned cpl, uint64_t instructions);
 /* Until a requested PMI has reached the local APIC. */
 void pass_skid(void);
+/* A branch, at the present CPL or into another, if the PMU wants to know of branches. */
+void branch(enum branch_kind kind, uint64_t from, uint64_t to);
+void predicted_branch(enum branch_kind kind, uint64_t from, uint64_t to, bool mispredicted);
+unsigned pmis(void); /* that reached the local APIC since the start */
+
+/* Memory by its linear address, which in real mode is the physical one. */
+uint64_t peek(uint64_t address);
+void poke(uint64_t address, uint64_t value);
+/* Turns paging on; the first two mebibytes are what they were, all else is not mapped. */
+void map_two_mebibytes(void);
 
 /* The local APIC, in xAPIC mode. */
 #define LVT_PERFMON 0x340
@@ -92,9 +102,9 @@ void apic_arm(uint32_t delivery);
 void count_instructions(unsigned counter, uint64_t more_bits);
 
 extern const struct CMUnitTest enumeration_tests[], register_tests[], counting_tests[],
-    overflow_tests[], freeze_tests[];
+    overflow_tests[], freeze_tests[], lbr_tests[], bts_tests[], pebs_tests[];
 extern const size_t n_enumeration_tests, n_register_tests, n_counting_tests, n_overflow_tests,
-    n_freeze_tests;
+    n_freeze_tests, n_lbr_tests, n_bts_tests, n_pebs_tests;
 #define RULE(function) cmocka_unit_test_teardown(function, rig_stop)
 
 #endif
