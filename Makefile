@@ -56,10 +56,13 @@ KERNEL_DIRS := x86 boot kernel kernel/console lapic pmu lab $(sort $(wildcard ex
 KERNEL_SRC := $(sort $(wildcard $(addsuffix /*.S,$(KERNEL_DIRS)) $(addsuffix /*.c,$(KERNEL_DIRS))))
 KERNEL_OBJ := $(KERNEL_SRC:%=$(O)/%.o)
 PROFILES := $(sort $(wildcard sim/profiles/*.profile))
-SIM_SRC := $(sort $(wildcard sim/*.c sim/*/*.c))
-# The simulator knows the same facts, compiled for the host.
+# The simulator is a library, and the program around it. It knows the same facts as the kernel, compiled for the host.
+SIM_SRC := $(sort $(wildcard $(addsuffix /*.c,sim sim/cpu sim/dev sim/pmu)))
 FACTS_SRC := $(sort $(wildcard x86/*.c))
 SIM_OBJ := $(SIM_SRC:%=$(O)/%.o) $(FACTS_SRC:%=$(O)/host/%.o) $(O)/profiles.c.o
+HOST_SRC := $(sort $(wildcard sim/host/*.c))
+HOST_OBJ := $(HOST_SRC:%=$(O)/%.o)
+LIBPMUSIM := $(O)/libpmusim.a
 
 # The kernel's pure parts as host programs, under the sanitizers: what each unit test is made of.
 UNIT_CFLAGS := -std=gnu11 -O1 -g $(WARNINGS) -I. -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -86,7 +89,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests
 
 all: kernel sim ## build the kernel and the simulator (the default)
 kernel: $(O)/pmulab.elf ## build the kernel, build/pmulab.elf
-sim: $(O)/pmusim ## build the simulator, build/pmusim
+sim: $(O)/pmusim ## build the simulator, build/pmusim, and build/libpmusim.a for other programs
 
 # Builds these targets; two at once in one folder wait for each other.
 define build
@@ -143,7 +146,7 @@ endef
 $(O)/flags.stamp: FORCE
 	$(call stamp,$(CC) $(KERNEL_CFLAGS) $(KERNEL_LDFLAGS) $(SIM_CFLAGS) $(SIM_LIBS))
 $(O)/files.stamp: FORCE
-	$(call stamp,$(KERNEL_SRC) $(SIM_SRC) $(PROFILES))
+	$(call stamp,$(KERNEL_SRC) $(SIM_SRC) $(HOST_SRC) $(PROFILES))
 
 # The kernel is linked twice: the first time to learn the addresses of its functions, the second time with
 # the table of them (for backtraces). The table lies behind the text, so the text does not move.
@@ -162,7 +165,7 @@ $(O)/pmulab.elf: $(O)/symbols.S.o
 $(O)/pmulab.pre.elf $(O)/pmulab.elf: $(KERNEL_OBJ) linker.ld $(O)/files.stamp
 	$(call run_as,LD)$(CC) $(KERNEL_LDFLAGS) $(filter %.o,$^) -o $@
 
-$(filter $(O)/sim/%,$(SIM_OBJ)): $(O)/%.o: % $(O)/flags.stamp
+$(filter $(O)/sim/%,$(SIM_OBJ)) $(HOST_OBJ): $(O)/%.o: % $(O)/flags.stamp
 	@mkdir -p $(@D)
 	$(call run_as,CC)$(CC) $(SIM_CFLAGS) -MMD -MP -c $< -o $@
 $(FACTS_SRC:%=$(O)/host/%.o): $(O)/host/%.o: % $(O)/flags.stamp
@@ -172,8 +175,11 @@ $(O)/profiles.c: scripts/embed.py $(PROFILES) $(O)/files.stamp
 	$(call run_as,GEN)$(PYTHON) scripts/embed.py $(PROFILES) >$@
 $(O)/profiles.c.o: $(O)/profiles.c sim/profiles/embedded.h $(O)/flags.stamp
 	$(call run_as,CC)$(CC) $(SIM_CFLAGS) -c $< -o $@
-$(O)/pmusim: $(SIM_OBJ) $(O)/files.stamp
-	$(call run_as,LD)$(CC) $(filter %.o,$^) $(SIM_LIBS) -o $@
+$(LIBPMUSIM): $(SIM_OBJ) $(O)/files.stamp
+	@rm -f $@
+	$(call run_as,AR)$(AR) rcs $@ $(filter %.o,$^)
+$(O)/pmusim: $(HOST_OBJ) $(LIBPMUSIM)
+	$(call run_as,LD)$(CC) $^ $(SIM_LIBS) -o $@
 
 # Always gcc, whatever CC says: clang's sanitizers are a package of their own.
 $(UNIT_TESTS): $(O)/test/unit/%: tests/unit/%.c $$(%) \
@@ -182,4 +188,4 @@ $(UNIT_TESTS): $(O)/test/unit/%: tests/unit/%.c $$(%) \
 	$(call run_as,CC)gcc $(UNIT_CFLAGS) $($(@F)_flags) $(filter %.c,$^) -lcmocka -o $@
 
 include $(wildcard tests/*/rules.mk)
--include $(KERNEL_OBJ:.o=.d) $(SIM_OBJ:.o=.d)
+-include $(KERNEL_OBJ:.o=.d) $(SIM_OBJ:.o=.d) $(HOST_OBJ:.o=.d)

@@ -23,7 +23,7 @@
 enum msr_kind { MSR_GP, MSR_WRITE_IGNORED };
 enum pmi_kind { PMI_GOOD, PMI_LOST, PMI_DOUBLE, PMI_SPURIOUS };
 
-static struct {
+struct faults {
     struct {
         uint32_t msr;
         enum msr_kind kind;
@@ -42,7 +42,21 @@ static struct {
     unsigned again_tries;
     struct cpu *again_cpu;
     bool nth_came;
-} fault = {.next_nmi = NEVER, .next_spurious = NEVER, .again_at = NEVER};
+};
+
+struct faults *faults_new(void)
+{
+    struct faults *f = calloc(1, sizeof(*f));
+
+    if (f)
+        f->next_nmi = f->next_spurious = f->again_at = NEVER;
+    return f;
+}
+
+void faults_free(struct faults *f)
+{
+    free(f);
+}
 
 /* ---- The words ---- */
 
@@ -56,56 +70,56 @@ static bool number(const char *text, uint64_t min, uint64_t max, uint64_t *value
            *value <= max;
 }
 
-static bool add_msr(const char *text, enum msr_kind kind, bool read, bool write)
+static bool add_msr(struct faults *f, const char *text, enum msr_kind kind, bool read, bool write)
 {
     uint64_t msr;
 
-    if (fault.n_msrs == MAX_MSRS || !number(text, 0, UINT32_MAX, &msr))
+    if (f->n_msrs == MAX_MSRS || !number(text, 0, UINT32_MAX, &msr))
         return false;
-    fault.msrs[fault.n_msrs].msr = msr;
-    fault.msrs[fault.n_msrs].kind = kind;
-    fault.msrs[fault.n_msrs].read = read;
-    fault.msrs[fault.n_msrs++].write = write;
+    f->msrs[f->n_msrs].msr = msr;
+    f->msrs[f->n_msrs].kind = kind;
+    f->msrs[f->n_msrs].read = read;
+    f->msrs[f->n_msrs++].write = write;
     return true;
 }
 
-static bool set_msr(const char *text)
+static bool set_msr(struct faults *f, const char *text)
 {
-    return add_msr(text, MSR_GP, true, true);
+    return add_msr(f, text, MSR_GP, true, true);
 }
 
-static bool set_msr_read(const char *text)
+static bool set_msr_read(struct faults *f, const char *text)
 {
-    return add_msr(text, MSR_GP, true, false);
+    return add_msr(f, text, MSR_GP, true, false);
 }
 
-static bool set_msr_write(const char *text)
+static bool set_msr_write(struct faults *f, const char *text)
 {
-    return add_msr(text, MSR_GP, false, true);
+    return add_msr(f, text, MSR_GP, false, true);
 }
 
-static bool set_msr_ignore(const char *text)
+static bool set_msr_ignore(struct faults *f, const char *text)
 {
-    return add_msr(text, MSR_WRITE_IGNORED, false, true);
+    return add_msr(f, text, MSR_WRITE_IGNORED, false, true);
 }
 
-static bool set_nth_msr(const char *text)
+static bool set_nth_msr(struct faults *f, const char *text)
 {
-    return number(text, 1, INT64_MAX, &fault.nth_msr);
+    return number(text, 1, INT64_MAX, &f->nth_msr);
 }
 
-static bool set_counters(const char *text)
+static bool set_counters(struct faults *f, const char *text)
 {
     uint64_t n;
 
     if (!number(text, 0, MAX_GENERAL, &n))
         return false;
-    fault.counters = n;
-    return fault.counters_limited = true;
+    f->counters = n;
+    return f->counters_limited = true;
 }
 
 /* "lost", "lost:3": every PMI, or the third. For spurious the number is a period. */
-static bool set_pmi(const char *text)
+static bool set_pmi(struct faults *f, const char *text)
 {
     static const char *const kinds[] = {
         [PMI_LOST] = "lost", [PMI_DOUBLE] = "double", [PMI_SPURIOUS] = "spurious"};
@@ -118,58 +132,58 @@ static bool set_pmi(const char *text)
         if (text[length] &&
             !number(text + length + 1, k == PMI_SPURIOUS ? EVERY_MIN : 1, INT32_MAX, &n))
             return false;
-        fault.pmi = k;
+        f->pmi = k;
         if (k == PMI_SPURIOUS)
-            fault.spurious_every = n ? n : SPURIOUS_EVERY;
+            f->spurious_every = n ? n : SPURIOUS_EVERY;
         else
-            fault.pmi_nth = n;
+            f->pmi_nth = n;
         return true;
     }
     return false;
 }
 
-static bool set_nmi(const char *text)
+static bool set_nmi(struct faults *f, const char *text)
 {
     static const char every[] = "every:";
 
     return strncmp(text, every, sizeof(every) - 1) == 0 &&
-           number(text + sizeof(every) - 1, EVERY_MIN, INT32_MAX, &fault.nmi_every);
+           number(text + sizeof(every) - 1, EVERY_MIN, INT32_MAX, &f->nmi_every);
 }
 
-static bool set_no_cpu(const char *text)
+static bool set_no_cpu(struct faults *f, const char *text)
 {
     uint64_t n;
 
     if (!number(text, 1, MACHINE_MAX_CPUS - 1, &n))
         return false;
-    fault.no_cpus |= 1u << n;
+    f->no_cpus |= 1u << n;
     return true;
 }
 
-static bool set_firmware(const char *text)
+static bool set_firmware(struct faults *f, const char *text)
 {
     if (strcmp(text, "dirty") == 0)
-        return fault.dirty = true;
-    return strcmp(text, "x2apic") == 0 && (fault.x2apic_on = true);
+        return f->dirty = true;
+    return strcmp(text, "x2apic") == 0 && (f->x2apic_on = true);
 }
 
-static bool set_no_apic(const char *text)
+static bool set_no_apic(struct faults *f, const char *text)
 {
     (void)text;
-    return fault.no_apic = fault.no_x2apic = true;
+    return f->no_apic = f->no_x2apic = true;
 }
 
-static bool set_no_x2apic(const char *text)
+static bool set_no_x2apic(struct faults *f, const char *text)
 {
     (void)text;
-    return fault.no_x2apic = true;
+    return f->no_x2apic = true;
 }
 
 static const struct {
     const char *name;
     const char *argument; /* NULL: takes none */
     const char *wanted;   /* of the argument, for messages */
-    bool (*set)(const char *argument);
+    bool (*set)(struct faults *f, const char *argument);
     const char *description;
 } words[] = {
     {"msr", "MSR", "the number of an MSR, such as 0x38f", set_msr,
@@ -211,7 +225,7 @@ void fault_list(FILE *out)
 }
 
 /* One word; text is NAME or NAME=ARGUMENT. */
-static bool choose(char *text, FILE *err)
+static bool choose(struct faults *f, char *text, FILE *err)
 {
     char *argument = strchr(text, '=');
 
@@ -222,18 +236,18 @@ static bool choose(char *text, FILE *err)
             continue;
         if (!words[i].argument && argument)
             fprintf(err, "pmusim: --fault %s: takes no argument\n", text);
-        else if (words[i].argument && (!argument || !words[i].set(argument)))
+        else if (words[i].argument && (!argument || !words[i].set(f, argument)))
             fprintf(err, "pmusim: --fault '%s=%s': must be %s\n", text, argument ? argument : "",
                     words[i].wanted);
         else
-            return words[i].argument ? true : words[i].set(NULL);
+            return words[i].argument ? true : words[i].set(f, NULL);
         return false;
     }
     fprintf(err, "pmusim: --fault '%s': must be a word of --fault help\n", text);
     return false;
 }
 
-bool fault_choose(const char *list, FILE *err)
+bool fault_choose(struct faults *f, const char *list, FILE *err)
 {
     char *copy = strdup(list), *save = NULL;
     bool ok = copy != NULL && *list != '\0';
@@ -242,21 +256,21 @@ bool fault_choose(const char *list, FILE *err)
         fprintf(err, "pmusim: --fault '%s': must be a word of --fault help\n", list);
     for (char *w = copy ? strtok_r(copy, ",", &save) : NULL; w && ok;
          w = strtok_r(NULL, ",", &save))
-        ok = choose(w, err);
+        ok = choose(f, w, err);
     free(copy);
     return ok;
 }
 
 /* ---- Before the run ---- */
 
-void fault_profile(struct profile *p)
+void fault_profile(const struct faults *f, struct profile *p)
 {
     for (unsigned i = 0; i < p->n_cpuid; i++) {
         if (p->cpuid[i].leaf != 1)
             continue;
-        if (fault.no_apic)
+        if (f->no_apic)
             p->cpuid[i].edx &= ~(uint32_t)CPUID_1_EDX_APIC;
-        if (fault.no_x2apic)
+        if (f->no_x2apic)
             p->cpuid[i].ecx &= ~(uint32_t)(CPUID_1_ECX_X2APIC | CPUID_1_ECX_TSC_DEADLINE);
     }
 }
@@ -295,28 +309,34 @@ static void leave_on(struct cpu *cpu)
 
 void fault_firmware(struct machine *m)
 {
+    struct faults *f = m->faults;
+
+    if (!f)
+        return;
     for (unsigned i = 0; i < m->n_cpus; i++) {
         struct cpu *cpu = m->cpus[i];
         uint64_t base;
-        if (fault.dirty)
+        if (f->dirty)
             leave_on(cpu);
-        if (fault.no_apic && cpu_rdmsr(cpu, MSR_IA32_APIC_BASE, &base))
+        if (f->no_apic && cpu_rdmsr(cpu, MSR_IA32_APIC_BASE, &base))
             cpu_wrmsr(cpu, MSR_IA32_APIC_BASE, base & ~APIC_BASE_EN);
-        if (fault.x2apic_on && cpu_rdmsr(cpu, MSR_IA32_APIC_BASE, &base))
+        if (f->x2apic_on && cpu_rdmsr(cpu, MSR_IA32_APIC_BASE, &base))
             cpu_wrmsr(cpu, MSR_IA32_APIC_BASE, base | APIC_BASE_EN | APIC_BASE_EXTD);
     }
     uint64_t width = m->profile->uarch.retire_width;
-    if (fault.nmi_every)
-        fault.next_nmi = fault.nmi_every * width;
-    if (fault.spurious_every)
-        fault.next_spurious = fault.spurious_every * width;
+    if (f->nmi_every)
+        f->next_nmi = f->nmi_every * width;
+    if (f->spurious_every)
+        f->next_spurious = f->spurious_every * width;
 }
 
-void fault_report(FILE *err)
+void fault_report(struct machine *m)
 {
-    if (fault.nth_msr && !fault.nth_came)
-        fprintf(err, "pmusim: --fault nth-msr=%" PRIu64 ": the run made only %" PRIu64 "\n",
-                fault.nth_msr, fault.msr_accesses);
+    const struct faults *f = m->faults;
+
+    if (f && f->nth_msr && !f->nth_came)
+        machine_note(m, "--fault nth-msr=%" PRIu64 ": the run made only %" PRIu64, f->nth_msr,
+                     f->msr_accesses);
 }
 
 /* ---- While it runs ---- */
@@ -328,57 +348,65 @@ static void say(struct cpu *cpu, uint32_t msr, bool write)
     const char *symbol = sim_symbol(cpu, cpu->rip, &offset);
 
     trace_msr_name(cpu, msr, name, sizeof(name));
-    fprintf(stderr, "pmusim: fault: MSR access %" PRIu64 ", %s %XH (%s) near %s+%" PRIx64 ": #GP\n",
-            fault.msr_accesses, write ? "WRMSR" : "RDMSR", msr, name, symbol ? symbol : "?",
-            offset);
+    machine_note(cpu->machine,
+                 "fault: MSR access %" PRIu64 ", %s %XH (%s) near %s+%" PRIx64 ": #GP",
+                 cpu->machine->faults->msr_accesses, write ? "WRMSR" : "RDMSR", msr, name,
+                 symbol ? symbol : "?", offset);
 }
 
 /* A register of a general counter past those that answer. */
-static bool past_counters(uint32_t msr)
+static bool past_counters(const struct faults *f, uint32_t msr)
 {
     static const uint32_t firsts[] = {MSR_IA32_PMC0, MSR_IA32_PERFEVTSEL0, MSR_IA32_A_PMC0};
 
     for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
-        if (msr - firsts[i] < MAX_GENERAL && msr - firsts[i] >= fault.counters)
+        if (msr - firsts[i] < MAX_GENERAL && msr - firsts[i] >= f->counters)
             return true;
     return false;
 }
 
 enum fault_access fault_msr(struct cpu *cpu, uint32_t msr, bool write)
 {
-    fault.msr_accesses++;
-    if (fault.msr_accesses == fault.nth_msr) {
-        fault.nth_came = true;
+    struct faults *f = cpu->machine->faults;
+
+    if (!f)
+        return FAULT_NONE;
+    f->msr_accesses++;
+    if (f->msr_accesses == f->nth_msr) {
+        f->nth_came = true;
         say(cpu, msr, write);
         return FAULT_GP;
     }
-    for (unsigned i = 0; i < fault.n_msrs; i++)
-        if (fault.msrs[i].msr == msr && (write ? fault.msrs[i].write : fault.msrs[i].read))
-            return fault.msrs[i].kind == MSR_GP ? FAULT_GP : FAULT_IGNORED;
-    if (fault.counters_limited && past_counters(msr))
+    for (unsigned i = 0; i < f->n_msrs; i++)
+        if (f->msrs[i].msr == msr && (write ? f->msrs[i].write : f->msrs[i].read))
+            return f->msrs[i].kind == MSR_GP ? FAULT_GP : FAULT_IGNORED;
+    if (f->counters_limited && past_counters(f, msr))
         return FAULT_GP;
     bool apic = msr == MSR_IA32_APIC_BASE || msr == MSR_IA32_TSC_DEADLINE;
-    return fault.no_apic && apic ? FAULT_GP : FAULT_NONE;
+    return f->no_apic && apic ? FAULT_GP : FAULT_NONE;
 }
 
-enum fault_access fault_rdpmc(uint32_t selector)
+enum fault_access fault_rdpmc(const struct cpu *cpu, uint32_t selector)
 {
-    bool past = selector < MAX_GENERAL && selector >= fault.counters;
-    return fault.counters_limited && past ? FAULT_GP : FAULT_NONE;
+    const struct faults *f = cpu->machine->faults;
+    bool past = f && selector < MAX_GENERAL && selector >= f->counters;
+    return past && f->counters_limited ? FAULT_GP : FAULT_NONE;
 }
 
 unsigned fault_pmi(struct cpu *cpu)
 {
-    if (fault.pmi == PMI_GOOD || fault.pmi == PMI_SPURIOUS)
+    struct faults *f = cpu->machine->faults;
+
+    if (!f || f->pmi == PMI_GOOD || f->pmi == PMI_SPURIOUS)
         return 1;
-    fault.pmi_seen++;
-    if (fault.pmi_nth && fault.pmi_nth != fault.pmi_seen)
+    f->pmi_seen++;
+    if (f->pmi_nth && f->pmi_nth != f->pmi_seen)
         return 1;
-    if (fault.pmi == PMI_LOST)
+    if (f->pmi == PMI_LOST)
         return 0;
-    fault.again_cpu = cpu;
-    fault.again_tries = 0;
-    fault.again_at = cpu->now + AGAIN_CYCLES * cpu->profile->uarch.retire_width;
+    f->again_cpu = cpu;
+    f->again_tries = 0;
+    f->again_at = cpu->now + AGAIN_CYCLES * cpu->profile->uarch.retire_width;
     cpu_reschedule(cpu);
     return 2;
 }
@@ -390,9 +418,13 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 uint64_t fault_deadline(const struct cpu *cpu)
 {
-    uint64_t at = fault.again_cpu == cpu ? fault.again_at : NEVER;
+    const struct faults *f = cpu->machine->faults;
+
+    if (!f)
+        return NEVER;
+    uint64_t at = f->again_cpu == cpu ? f->again_at : NEVER;
     if (cpu->index == 0)
-        at = earlier(at, earlier(fault.next_nmi, fault.next_spurious));
+        at = earlier(at, earlier(f->next_nmi, f->next_spurious));
     return at;
 }
 
@@ -407,20 +439,24 @@ static bool due(const struct cpu *cpu, uint64_t *next, uint64_t every)
 
 void fault_tick(struct cpu *cpu)
 {
-    if (due(cpu, &fault.next_nmi, fault.nmi_every))
+    struct faults *f = cpu->machine->faults;
+
+    if (!f)
+        return;
+    if (due(cpu, &f->next_nmi, f->nmi_every))
         cpu_attend(cpu, ATTN_NMI);
-    if (due(cpu, &fault.next_spurious, fault.spurious_every))
+    if (due(cpu, &f->next_spurious, f->spurious_every))
         lapic_pmi_raise(cpu->lapic);
-    if (fault.again_cpu != cpu || cpu->now < fault.again_at)
+    if (f->again_cpu != cpu || cpu->now < f->again_at)
         return;
     bool arrived = lapic_pmi_raise(cpu->lapic);
-    if (arrived || ++fault.again_tries == AGAIN_TRIES)
-        fault.again_at = NEVER;
+    if (arrived || ++f->again_tries == AGAIN_TRIES)
+        f->again_at = NEVER;
     else
-        fault.again_at = cpu->now + AGAIN_CYCLES * cpu->profile->uarch.retire_width;
+        f->again_at = cpu->now + AGAIN_CYCLES * cpu->profile->uarch.retire_width;
 }
 
 bool fault_no_startup(const struct cpu *cpu)
 {
-    return fault.no_cpus >> cpu->index & 1;
+    return cpu->machine->faults && (cpu->machine->faults->no_cpus >> cpu->index & 1);
 }

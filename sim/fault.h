@@ -14,22 +14,27 @@
 
 #include "sim/cpu/cpu.h"
 
+/* What was chosen for a machine, and what of it has come: machine->faults, NULL for one as the
+ * manual has it. */
+struct faults;
+struct faults *faults_new(void); /* NULL: no memory */
+void faults_free(struct faults *f);
 /* Takes words such as "msr=0x38f" or "pmi=lost:3,no-apic"; false, with a message, for a bad one. */
-bool fault_choose(const char *words, FILE *err);
+bool fault_choose(struct faults *f, const char *words, FILE *err);
 void fault_list(FILE *out);
 
 /* Changes what CPUID announces: after all assignments, before profile_finish(). */
-void fault_profile(struct profile *p);
+void fault_profile(const struct faults *f, struct profile *p);
 /* Puts the processors into the state that a careless firmware leaves. */
 void fault_firmware(struct machine *m);
-/* Says what chosen fault never came; at the end of the run. */
-void fault_report(FILE *err);
+/* Notes what chosen fault never came; at the end of the run. */
+void fault_report(struct machine *m);
 
 enum fault_access { FAULT_NONE, FAULT_GP, FAULT_IGNORED };
 /* What becomes of the RDMSR or WRMSR that is about to be executed. Counts it. */
 enum fault_access fault_msr(struct cpu *cpu, uint32_t msr, bool write);
 /* The same for RDPMC, where only GP is possible. */
-enum fault_access fault_rdpmc(uint32_t selector);
+enum fault_access fault_rdpmc(const struct cpu *cpu, uint32_t selector);
 /* How often the PMI that a counter asks for arrives: 0, 1 or 2; the second time the local APIC is
  * asked by fault_tick(). */
 unsigned fault_pmi(struct cpu *cpu);

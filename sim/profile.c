@@ -17,10 +17,9 @@
 #include "x86/arch.h"
 #include "sim/profiles/embedded.h"
 
-#define MAX_FILE_BYTES (1 << 20)
-#define MAX_LINE       512
-#define MAX_WORDS      16
-#define KEY_LENGTH     48
+#define MAX_LINE   512
+#define MAX_WORDS  16
+#define KEY_LENGTH 48
 
 /* ---- The scalar keys ---- */
 
@@ -649,39 +648,8 @@ bool profile_finish(struct profile *p, FILE *err)
 
 /* ---- Finding ---- */
 
-static bool load_file(struct profile *p, const char *path, FILE *err)
-{
-    FILE *in = fopen(path, "r");
-    if (!in) {
-        fprintf(err, "%s: cannot open the profile\n", path);
-        return false;
-    }
-    char *text = malloc(MAX_FILE_BYTES + 1);
-    if (!text)
-        abort();
-    size_t n = fread(text, 1, MAX_FILE_BYTES + 1, in);
-    bool ok = false;
-    if (ferror(in))
-        fprintf(err, "%s: cannot read the profile\n", path);
-    else if (n > MAX_FILE_BYTES)
-        fprintf(err, "%s: larger than %d bytes\n", path, MAX_FILE_BYTES);
-    else if (memchr(text, 0, n))
-        fprintf(err, "%s: not a text file\n", path);
-    else
-        ok = true;
-    if (ok) {
-        text[n] = 0;
-        ok = profile_parse(p, path, text, err);
-    }
-    free(text);
-    fclose(in);
-    return ok;
-}
-
 bool profile_load(struct profile *p, const char *name, FILE *err)
 {
-    if (strchr(name, '/'))
-        return load_file(p, name, err);
     const char *nearest = "none";
     unsigned least = UINT32_MAX;
     for (unsigned i = 0; i < embedded_profiles_count; i++) {
@@ -702,11 +670,11 @@ bool profile_load(struct profile *p, const char *name, FILE *err)
     return false;
 }
 
-void profile_list(FILE *out)
+void profile_list(FILE *out, FILE *err)
 {
     for (unsigned i = 0; i < embedded_profiles_count; i++) {
         struct profile p;
-        if (profile_parse(&p, embedded_profiles[i].name, embedded_profiles[i].text, stderr))
+        if (profile_parse(&p, embedded_profiles[i].name, embedded_profiles[i].text, err))
             fprintf(out, "%-16s %s\n", p.name, p.description);
     }
 }

@@ -122,11 +122,8 @@ struct profile {
     } uarch;
 };
 
-/*
- * Reads the profile called name (one of the embedded ones) or, when name has a '/', that file. On
- * an error prints "FILE:LINE: field: what is wrong" to err and returns false. An unknown name is
- * answered with the nearest.
- */
+/* Reads the built-in profile of that name. On an error prints "FILE:LINE: field: what is wrong" to
+ * err and returns false. An unknown name is answered with the nearest. */
 bool profile_load(struct profile *p, const char *name, FILE *err);
 /* Parses profile text. file is for messages. The checker of everything: ranges, unknown keys,
  * duplicates. */
@@ -137,6 +134,7 @@ bool profile_set(struct profile *p, const char *assignment, FILE *err);
 /* Brings CPUID.0AH etc. in line with the pmu fields after all assignments, and checks across
  * fields. */
 bool profile_finish(struct profile *p, FILE *err);
-void profile_list(FILE *out);
+/* Prints "NAME description" of each built-in one. */
+void profile_list(FILE *out, FILE *err);
 
 #endif

@@ -163,6 +163,7 @@ static void list_candidates(const struct symbols *s, const char *word, FILE *err
                 c->file ? ":" : "", c->name, c->address);
         separator = ", ";
     }
+    fprintf(err, "\n");
 }
 
 bool symbols_find(const struct symbols *s, const char *word, uint64_t *address, FILE *err)
@@ -182,7 +183,7 @@ bool symbols_find(const struct symbols *s, const char *word, uint64_t *address, 
             found = &s->symbol[i];
         }
     if (!found)
-        fprintf(err, "the image has no such symbol");
+        fprintf(err, "the image has no such symbol\n");
     else if (several)
         list_candidates(s, word, err);
     else

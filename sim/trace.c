@@ -1,75 +1,122 @@
-/* One line on stderr for each thing traced: processor (when there are several), address, symbol,
+/* A line for the host for each thing traced: processor (when there are several), address, symbol,
  * what happened. */
 #include "sim/trace.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdarg.h>
+#include <stdlib.h>
 
 #include <Zydis/Zydis.h>
 
 #include "sim/cpu/internal.h"
-#include "sim/dev/internal.h"
+#include "sim/dev/dev.h"
 #include "sim/symbols.h"
-#include "sim/trace_control.h"
 #include "x86/decode.h"
 #include "x86/pmu.h"
 
 #define MSR_INSN_LENGTH 2 /* RDMSR and WRMSR */
 
-unsigned trace_on;
+#define LINE_LENGTH 2048
 
-static struct {
+struct trace {
     unsigned wanted; /* the kinds asked for */
     bool has_from, has_to;
     uint64_t from, to;
     bool active;
-} control;
+    uint64_t last_rip[MACHINE_MAX_CPUS];
+    ZydisFormatter formatter;
+};
 
 const char *sim_symbol(const struct cpu *cpu, uint64_t address, uint64_t *offset)
 {
     return symbols_lookup(cpu->machine->symbols, address, offset);
 }
 
-void trace_start(unsigned kinds, const uint64_t *from, const uint64_t *to)
+static void switch_kinds(struct machine *m, unsigned kinds)
 {
-    control.wanted = kinds;
-    control.has_from = from != NULL;
-    control.has_to = to != NULL;
-    control.from = from ? *from : 0;
-    control.to = to ? *to : 0;
-    control.active = !from;
+    for (unsigned i = 0; i < m->n_cpus; i++)
+        m->cpus[i]->trace = kinds;
+}
+
+bool trace_start(struct machine *m, unsigned kinds, const uint64_t *from, const uint64_t *to)
+{
+    struct trace *t = calloc(1, sizeof(*t));
+
+    if (!t)
+        return false;
+    t->wanted = kinds;
+    t->has_from = from != NULL;
+    t->has_to = to != NULL;
+    t->from = from ? *from : 0;
+    t->to = to ? *to : 0;
+    t->active = !from;
+    ZydisFormatterInit(&t->formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+    trace_free(m->trace);
+    m->trace = t;
     /* With a range, each instruction is looked at to find its ends. */
-    trace_on = kinds | (kinds && (from || to) ? TRACE_INSN : 0);
+    switch_kinds(m, kinds | (kinds && (from || to) ? TRACE_INSN : 0));
+    return true;
 }
 
-static bool want(unsigned kind)
+void trace_free(struct trace *t)
 {
-    return control.active && (control.wanted & kind);
+    free(t);
 }
 
-/* Begins a line, after what the guest has printed so far. */
-static void begin(struct cpu *cpu, uint64_t rip)
+static bool want(const struct cpu *cpu, unsigned kind)
+{
+    const struct trace *t = cpu->machine->trace;
+
+    return t->active && (t->wanted & kind);
+}
+
+struct line {
+    char text[LINE_LENGTH];
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *format, ...)
+{
+    size_t room = sizeof(l->text) - l->length;
+    va_list args;
+
+    va_start(args, format);
+    size_t n = vsnprintf(l->text + l->length, room, format, args);
+    va_end(args);
+    l->length += n < room ? n : room - 1;
+}
+
+static void begin(struct line *l, const struct cpu *cpu, uint64_t rip)
 {
     uint64_t offset;
     const char *symbol = sim_symbol(cpu, rip, &offset);
 
-    uart_flush(&devices_of(cpu)->uart);
+    l->length = 0;
     if (cpu->machine->n_cpus > 1)
-        fprintf(stderr, "cpu%u ", cpu->index);
-    fprintf(stderr, "%016" PRIx64 " ", rip);
+        add(l, "cpu%u ", cpu->index);
+    add(l, "%016" PRIx64 " ", rip);
     if (symbol)
-        fprintf(stderr, "%s+%" PRIx64 "  ", symbol, offset);
+        add(l, "%s+%" PRIx64 "  ", symbol, offset);
 }
 
-static void target(const struct cpu *cpu, uint64_t address)
+static void target(struct line *l, const struct cpu *cpu, uint64_t address)
 {
     uint64_t offset;
     const char *symbol = sim_symbol(cpu, address, &offset);
 
-    fprintf(stderr, "%016" PRIx64, address);
+    add(l, "%016" PRIx64, address);
     if (symbol)
-        fprintf(stderr, " %s+%" PRIx64, symbol, offset);
+        add(l, " %s+%" PRIx64, symbol, offset);
+}
+
+/* A line comes after what the guest has printed so far. */
+static void end(const struct line *l, struct cpu *cpu)
+{
+    struct machine *m = cpu->machine;
+
+    machine_flush(m);
+    if (m->host.trace && !m->host.trace(m->host.context, l->text))
+        machine_stop(m, STOP_HOST);
 }
 
 /* The names that the profile gives to its own events. */
@@ -100,59 +147,66 @@ void trace_msr_name(const struct cpu *cpu, uint32_t msr, char *buf, size_t size)
 void trace_msr(struct cpu *cpu, bool write, uint32_t msr, uint64_t value, bool fault)
 {
     const struct decode_context context = context_of(cpu->profile);
+    struct line line;
     char name[48], address[16], fields[1024];
 
-    if (!want(TRACE_MSR))
+    if (!want(cpu, TRACE_MSR))
         return;
     trace_msr_name(cpu, msr, name, sizeof(name));
     decode_msr_address(address, sizeof(address), msr);
-    begin(cpu, cpu->rip - MSR_INSN_LENGTH);
-    fprintf(stderr, "%s %s (%s)", write ? "WRMSR" : "RDMSR", name, address);
+    begin(&line, cpu, cpu->rip - MSR_INSN_LENGTH);
+    add(&line, "%s %s (%s)", write ? "WRMSR" : "RDMSR", name, address);
     if (write || !fault) {
         decode_msr_fields(fields, sizeof(fields), msr, value, &context);
-        fprintf(stderr, " %s %" PRIX64 "H%s%s", write ? "<-" : "->", value, *fields ? "  " : "",
-                fields);
+        add(&line, " %s %" PRIX64 "H%s%s", write ? "<-" : "->", value, *fields ? "  " : "", fields);
     }
-    fprintf(stderr, "%s\n", fault ? "  #GP" : "");
+    add(&line, "%s", fault ? "  #GP" : "");
+    end(&line, cpu);
 }
 
 void trace_pmi(struct cpu *cpu, const char *what)
 {
-    if (!want(TRACE_PMI))
+    struct line line;
+    if (!want(cpu, TRACE_PMI))
         return;
-    begin(cpu, cpu->rip);
-    fprintf(stderr, "PMI %s\n", what);
+    begin(&line, cpu, cpu->rip);
+    add(&line, "PMI %s", what);
+    end(&line, cpu);
 }
 
 void trace_irq(struct cpu *cpu, unsigned vector, bool nmi)
 {
-    if (!want(TRACE_IRQ))
+    struct line line;
+    if (!want(cpu, TRACE_IRQ))
         return;
-    begin(cpu, cpu->rip);
+    begin(&line, cpu, cpu->rip);
     if (nmi)
-        fprintf(stderr, "NMI\n");
+        add(&line, "NMI");
     else
-        fprintf(stderr, "INTERRUPT vector %02XH\n", vector);
+        add(&line, "INTERRUPT vector %02XH", vector);
+    end(&line, cpu);
 }
 
 void trace_exc(struct cpu *cpu, unsigned vector, uint32_t error_code)
 {
+    struct line line;
     static const char *const names[] = {"#DE", "#DB", "NMI", "#BP", "#OF", "#BR", "#UD",
                                         "#NM", "#DF", "",    "#TS", "#NP", "#SS", "#GP",
                                         "#PF", "",    "#MF", "#AC", "#MC", "#XM"};
 
-    if (!want(TRACE_EXC))
+    if (!want(cpu, TRACE_EXC))
         return;
-    begin(cpu, cpu->rip);
-    fprintf(stderr, "EXCEPTION %u %s error code %XH", vector,
-            vector < sizeof(names) / sizeof(names[0]) ? names[vector] : "", error_code);
+    begin(&line, cpu, cpu->rip);
+    add(&line, "EXCEPTION %u %s error code %XH", vector,
+        vector < sizeof(names) / sizeof(names[0]) ? names[vector] : "", error_code);
     if (vector == VEC_PF)
-        fprintf(stderr, " CR2 %" PRIX64 "H", cpu->cr2);
-    fputc('\n', stderr);
+        add(&line, " CR2 %" PRIX64 "H", cpu->cr2);
+    end(&line, cpu);
 }
 
 void trace_branch(struct cpu *cpu, enum branch_kind kind, uint64_t from, uint64_t to)
 {
+    struct line line;
     static const char *const names[] = {
         [BR_JCC] = "Jcc",
         [BR_JMP_REL] = "JMP",
@@ -165,19 +219,18 @@ void trace_branch(struct cpu *cpu, enum branch_kind kind, uint64_t from, uint64_
         [BR_EXCEPTION] = "EXCEPTION",
     };
 
-    if (!want(TRACE_BRANCH))
+    if (!want(cpu, TRACE_BRANCH))
         return;
-    begin(cpu, from);
-    fprintf(stderr, "%s -> ", names[kind]);
-    target(cpu, to);
-    fputc('\n', stderr);
+    begin(&line, cpu, from);
+    add(&line, "%s -> ", names[kind]);
+    target(&line, cpu, to);
+    end(&line, cpu);
 }
 
 void trace_insn(struct cpu *cpu, uint64_t rip, const uint8_t *bytes, unsigned length)
 {
-    static ZydisFormatter formatter;
-    static bool ready;
-    static uint64_t last_rip[MACHINE_MAX_CPUS];
+    struct line line;
+    struct trace *t = cpu->machine->trace;
     bool again;
     ZydisDecoder decoder;
     ZydisDecodedInstruction insn;
@@ -185,22 +238,18 @@ void trace_insn(struct cpu *cpu, uint64_t rip, const uint8_t *bytes, unsigned le
     char text[128] = "?";
     bool wide = cpu->seg[SEG_CS].attr & SEG_ATTR_DB;
 
-    if (control.has_from && !control.active && rip == control.from)
-        control.active = true;
-    if (control.has_to && control.active && rip == control.to) {
-        control.active = false;
+    if (t->has_from && !t->active && rip == t->from)
+        t->active = true;
+    if (t->has_to && t->active && rip == t->to) {
+        t->active = false;
         /* The range is done for good, unless its beginning is met again. */
-        if (!control.has_from)
-            trace_on = 0;
+        if (!t->has_from)
+            switch_kinds(cpu->machine, 0);
     }
-    if (!want(TRACE_INSN))
+    if (!want(cpu, TRACE_INSN))
         return;
-    again = last_rip[cpu->index] == rip;
-    last_rip[cpu->index] = rip;
-    if (!ready) {
-        ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
-        ready = true;
-    }
+    again = t->last_rip[cpu->index] == rip;
+    t->last_rip[cpu->index] = rip;
     ZydisDecoderInit(&decoder,
                      cpu_64bit(cpu) ? ZYDIS_MACHINE_MODE_LONG_64
                      : wide         ? ZYDIS_MACHINE_MODE_LEGACY_32
@@ -213,9 +262,10 @@ void trace_insn(struct cpu *cpu, uint64_t rip, const uint8_t *bytes, unsigned le
         if (again && (insn.attributes &
                       (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)))
             return;
-        ZydisFormatterFormatInstruction(&formatter, &insn, op, insn.operand_count_visible, text,
+        ZydisFormatterFormatInstruction(&t->formatter, &insn, op, insn.operand_count_visible, text,
                                         sizeof(text), rip, NULL);
     }
-    begin(cpu, rip);
-    fprintf(stderr, "%s\n", text);
+    begin(&line, cpu, rip);
+    add(&line, "%s", text);
+    end(&line, cpu);
 }

@@ -1,5 +1,4 @@
-/* Tracing (--trace msr,pmi,irq,exc,branch,insn) and the guest's symbols. Tracing changes no count.
- */
+/* Tracing (--trace msr,pmi,irq,exc,branch,insn). Tracing changes no count. */
 #ifndef PMUSIM_TRACE_H
 #define PMUSIM_TRACE_H
 
@@ -7,19 +6,16 @@
 #include <stdint.h>
 
 #include "sim/cpu/cpu.h"
+#include "sim/sim.h"
 
-enum trace_kind {
-    TRACE_MSR = 1 << 0,
-    TRACE_PMI = 1 << 1,
-    TRACE_IRQ = 1 << 2,
-    TRACE_EXC = 1 << 3,
-    TRACE_BRANCH = 1 << 4,
-    TRACE_INSN = 1 << 5,
-};
-/* Kinds switched on now (0 outside --trace-from/--trace-to). Callers test it before they call a
- * trace function. */
-extern unsigned trace_on;
+/* machine->trace. */
+struct trace;
+/* Traces these kinds (TRACE_*), from the first execution of *from on and until that of *to; NULL:
+ * from the start, to the end. False: no memory. */
+bool trace_start(struct machine *m, unsigned kinds, const uint64_t *from, const uint64_t *to);
+void trace_free(struct trace *t);
 
+/* Callers ask cpu->trace for the kind first. */
 void trace_msr(struct cpu *cpu, bool write, uint32_t msr, uint64_t value, bool fault);
 /* The SDM's name of an MSR ("IA32_PERFEVTSEL0"), or "MSR". */
 void trace_msr_name(const struct cpu *cpu, uint32_t msr, char *buf, size_t size);

@@ -4,11 +4,14 @@
 The guests are a few bytes of machine code behind a Multiboot header that gives their addresses.
 """
 
+import os
 import re
+import select
 import struct
+import subprocess
 
 import harness
-from harness import PMUSIM, SCRATCH, equal, ok, run, sim
+from harness import KERNEL, PMUSIM, SCRATCH, equal, ok, run, sim
 
 BASE = 0x100000
 HEADER = 32  # of a Multiboot header with addresses
@@ -110,5 +113,59 @@ for word, address in [pair for pair in candidates if pair[0] == "ex15_3.c:run"]:
         part = sim("run=15-3", more=("--trace", "insn", "--trace-from", each))
         ok(part.status == 0 and int(part.err.split()[0], 16) == int(address, 16), f"--trace-from {each} begins there", part.err[:200])
 equal(len([word for word, _ in candidates if word == "ex15_3.c:run"]), 1, "they are told apart by their files")
+
+# ---- A stream that cannot be written: why, and a status that is not 0 ----
+def unwritable(stream, *words):
+    """Runs pmusim with this stream on a full device, or with nobody at its other end; gives status, output, errors."""
+    name, kind = stream.split()
+    with open("/dev/full", "wb") as full:
+        other, broken = os.pipe()
+        os.close(other)
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, name: full if kind == "full" else broken}
+        end = subprocess.run([str(word) for word in (PMUSIM, *words)], stdin=subprocess.DEVNULL, timeout=60, check=False, **streams)
+        os.close(broken)
+    return end.returncode, (end.stdout or b"").decode(), (end.stderr or b"").decode()
+
+
+FULL = "cannot write the standard output: No space left on device"
+NOBODY = "nobody reads the standard output any more"
+SHORT = ("--cmdline", "run=15-1 console=serial")
+for stream, words, status, said in (
+    ("stdout full", (*SHORT, KERNEL), 1, FULL),
+    ("stdout gone", (*SHORT, KERNEL), 1, NOBODY),
+    ("stdout full", ("--help",), 1, FULL),
+    ("stdout full", ("--list-profiles",), 1, FULL),
+    ("stderr full", (*SHORT, KERNEL), 0, ""),
+    ("stderr full", ("--stats", *SHORT, KERNEL), 1, ""),
+    ("stderr full", ("--trace", "msr", *SHORT, KERNEL), 1, ""),
+    ("stderr gone", ("--trace", "msr", *SHORT, KERNEL), 1, ""),
+):
+    end = unwritable(stream, *words)
+    shown = " ".join(str(word).rsplit("/", maxsplit=1)[-1] for word in words)
+    ok(end[0] == status and said in end[2], f"{stream}: '{shown}' ends with {status}", end)
+
+# ---- A prompt is there before the guest waits for its answer ----
+# Writes "> " to 3F8H, then reads the line status until bit 0 is set, sends back what came, and says all ok.
+PROMPT = (
+    b"\x66\xba\xf8\x03\xb0>\xee\xb0 \xee\x66\xba\xfd\x03\xec\xa8\x01\x74\xfb"
+    b"\x66\xba\xf8\x03\xec\xee\xb0\x10\xe6\xf4"
+)
+
+
+def read_some(stream, seconds):
+    """What a pipe has within so many seconds."""
+    return os.read(stream.fileno(), 100) if select.select([stream], [], [], seconds)[0] else b""
+
+
+for answer in (b"x", None):
+    words = [str(PMUSIM), *(["--stdin"] if answer else []), str(guest("prompt", PROMPT))]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        prompt = read_some(process.stdout, 10)
+        equal(prompt, b"> ", f"a prompt without a newline comes {'before' if answer else 'without'} its answer")
+        if answer:
+            process.stdin.write(answer)
+            process.stdin.flush()
+            equal((read_some(process.stdout, 10), process.wait(10)), (answer, 0), "and the answer reaches the guest")
+        process.kill()
 
 harness.done()

@@ -17,11 +17,13 @@ struct block_cache {
     unsigned n;
 };
 
-void blocks_init(struct cpu *cpu)
+bool blocks_init(struct cpu *cpu)
 {
     struct exec *x = exec_of(cpu);
     struct machine *m = cpu->machine;
     cpu->blocks = calloc(1, sizeof(*cpu->blocks));
+    if (!cpu->blocks)
+        return false;
     x->n_code_pages = (m->ram_size >> PAGE_SHIFT_4K) + 1;
     cpu->blocks->page = calloc(x->n_code_pages, sizeof(struct block *));
     /* All processors share the marks, so that a store by any of them finds them. */
@@ -31,6 +33,7 @@ void blocks_init(struct cpu *cpu)
         x->code_pages = calloc(x->n_code_pages, 1);
         x->owns_code_pages = true;
     }
+    return cpu->blocks->page && x->code_pages;
 }
 
 static void block_free(struct block *b)

@@ -10,26 +10,21 @@
 
 typedef unsigned __int128 u128;
 
-static void *allocate(size_t n)
-{
-    void *p = calloc(1, n);
-    if (!p)
-        abort();
-    return p;
-}
-
 struct cpu *cpu_new(struct machine *m, unsigned index, const struct profile *p)
 {
-    struct cpu *cpu = allocate(sizeof *cpu);
+    struct cpu *cpu = calloc(1, sizeof *cpu);
+    if (!cpu)
+        return NULL;
     cpu->machine = m;
     cpu->index = index;
     cpu->profile = p;
-    cpu->tlb = allocate(sizeof *cpu->tlb);
-    cpu->system = allocate(sizeof *cpu->system);
-    cpu->uarch = uarch_new(p);
-    exec_new(cpu);
-    cpu->pmu = pmu_new(cpu);
-    cpu->lapic = lapic_new(cpu);
+    cpu->pause = UINT64_MAX;
+    if (!(cpu->tlb = calloc(1, sizeof *cpu->tlb)) ||
+        !(cpu->system = calloc(1, sizeof *cpu->system)) || !(cpu->uarch = uarch_new(p)) ||
+        !exec_new(cpu) || !(cpu->pmu = pmu_new(cpu)) || !(cpu->lapic = lapic_new(cpu))) {
+        cpu_free(cpu);
+        return NULL;
+    }
     cpu_reset(cpu, false);
     return cpu;
 }

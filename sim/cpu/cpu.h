@@ -115,7 +115,8 @@ struct cpu {
     uint64_t now;      /* slots since power-on */
     uint64_t halted;   /* of those, spent in HLT */
     uint64_t deadline; /* value of now that a block must not reach; 0: look at once */
-    uint64_t until;    /* value of now at which cpu_run returns */
+    uint64_t until;    /* value of now at which cpu_run returns: the end of its turn */
+    uint64_t pause;    /* the same, though its turn is not over; UINT64_MAX: none */
     uint32_t attention;
     uint64_t total[2][EV_COUNT]; /* [CPL > 0][event], valid after each block and each careful
                                     instruction */
@@ -129,6 +130,8 @@ struct cpu {
     } last_load;
 
     bool want_branches; /* sim/pmu or tracing wants pmu_branch() for each taken branch */
+    unsigned
+        trace; /* TRACE_* that are on now: to be asked before a function of sim/trace.h is called */
 
     /* The exception that cpu_fault() raised, and the innermost _setjmp() that takes it (a jmp_buf;
      * see internal.h). */
@@ -164,7 +167,8 @@ void cpu_free(struct cpu *cpu);
  * keeps. */
 void cpu_reset(struct cpu *cpu, bool init);
 
-/* Runs until cpu->now >= until, the processor halts with nothing to wake it, or ATTN_STOP. */
+/* Runs until cpu->now >= until (or >= cpu->pause), the processor halts with nothing to wake it, or
+ * ATTN_STOP. */
 void cpu_run(struct cpu *cpu, uint64_t until);
 
 /* The whole RFLAGS with lazy flags evaluated; setting them. */

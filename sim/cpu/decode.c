@@ -20,6 +20,7 @@
 #include "sim/cpu/system.h"
 
 enum shape {
+    SHAPE_NONE,    /* not of the interpreter: the system part may know it */
     SHAPE_TABLE,   /* op_table by form and size */
     SHAPE_BINARY,  /* destination, source */
     SHAPE_UNARY,   /* destination */
@@ -53,7 +54,6 @@ static const struct {
 };
 
 struct recipe {
-    uint16_t mnemonic;
     uint8_t shape;
     uint8_t cc;
     uint8_t feature;
@@ -61,26 +61,14 @@ struct recipe {
     op_table *table;
 };
 #define M(x) ZYDIS_MNEMONIC_##x
-#define TABLED(m, t)                                                                               \
-    {                                                                                              \
-        .mnemonic = M(m), .shape = SHAPE_TABLE, .table = &(t)                                      \
-    }
-#define R(m, s, f)                                                                                 \
-    {                                                                                              \
-        .mnemonic = M(m), .shape = SHAPE_##s, .fn = f                                              \
-    }
-#define RC(m, s, f, c)                                                                             \
-    {                                                                                              \
-        .mnemonic = M(m), .shape = SHAPE_##s, .fn = f, .cc = c                                     \
-    }
-#define RF(m, s, f, ft)                                                                            \
-    {                                                                                              \
-        .mnemonic = M(m), .shape = SHAPE_##s, .fn = f, .feature = ft                               \
-    }
-#define RCF(m, s, f, c, ft)                                                                        \
-    {                                                                                              \
-        .mnemonic = M(m), .shape = SHAPE_##s, .fn = f, .cc = c, .feature = ft                      \
-    }
+/* clang-format off */
+#define TABLED(m, t)         [M(m)] = {.shape = SHAPE_TABLE, .table = &(t)}
+#define R(m, s, f)           [M(m)] = {.shape = SHAPE_##s, .fn = f}
+#define RC(m, s, f, c)       [M(m)] = {.shape = SHAPE_##s, .fn = f, .cc = c}
+#define RF(m, s, f, ft)      [M(m)] = {.shape = SHAPE_##s, .fn = f, .feature = ft}
+#define RCF(m, s, f, c, ft)  [M(m)] = {.shape = SHAPE_##s, .fn = f, .cc = c, .feature = ft}
+#define RW(m, s, f, g, h)    [M(m)] = {.shape = SHAPE_##s, .fn = f, .fn32 = g, .fn64 = h}
+/* clang-format on */
 #define CONDITIONS(X)                                                                              \
     X(O, 0)                                                                                        \
     X(NO, 1)                                                                                       \
@@ -96,7 +84,8 @@ struct recipe {
     RC(name##B, STRING, op_string, kind), RC(name##W, STRING, op_string, kind),                    \
         RC(name##D, STRING, op_string, kind), RC(name##Q, STRING, op_string, kind)
 
-static const struct recipe recipes[] = {
+/* By mnemonic. */
+static const struct recipe recipes[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     TABLED(ADD, ops_add),
     TABLED(OR, ops_or),
     TABLED(ADC, ops_adc),
@@ -107,8 +96,8 @@ static const struct recipe recipes[] = {
     TABLED(CMP, ops_cmp),
     TABLED(TEST, ops_test),
     TABLED(MOV, ops_mov),
-    {.mnemonic = M(INC), .shape = SHAPE_UNARY, .fn = op_inc, .fn32 = op_inc32, .fn64 = op_inc64},
-    {.mnemonic = M(DEC), .shape = SHAPE_UNARY, .fn = op_dec, .fn32 = op_dec32, .fn64 = op_dec64},
+    RW(INC, UNARY, op_inc, op_inc32, op_inc64),
+    RW(DEC, UNARY, op_dec, op_dec32, op_dec64),
     R(NEG, UNARY, op_neg),
     R(NOT, UNARY, op_not),
     R(MUL, SOURCE, op_mul),
@@ -144,7 +133,7 @@ static const struct recipe recipes[] = {
     RF(CMPXCHG16B, UNARY, op_cmpxchg16b, CX16),
     R(BSWAP, UNARY, op_bswap),
     RF(MOVBE, BINARY, op_movbe, MOVBE),
-    {.mnemonic = M(LEA), .shape = SHAPE_LEA, .fn = op_lea16, .fn32 = op_lea32, .fn64 = op_lea64},
+    RW(LEA, LEA, op_lea16, op_lea32, op_lea64),
     R(PUSH, SOURCE, op_push),
     R(POP, UNARY, op_pop),
     R(PUSHF, PLAIN, op_pushf),
@@ -229,8 +218,6 @@ static const struct recipe recipes[] = {
     RF(CRC32, EXTEND, op_crc32, SSE42),
 };
 
-static const struct recipe *by_mnemonic[ZYDIS_MNEMONIC_MAX_VALUE + 1];
-
 static bool has_feature(const struct cpu *cpu, enum feature f)
 {
     return f == ALWAYS || cpuid_has(cpu, features[f].leaf, 0, features[f].reg, features[f].bit);
@@ -249,8 +236,6 @@ void decode_init(struct cpu *cpu)
         [DECODER_16] = {ZYDIS_MACHINE_MODE_LEGACY_16, ZYDIS_STACK_WIDTH_16},
         [DECODER_REAL] = {ZYDIS_MACHINE_MODE_REAL_16, ZYDIS_STACK_WIDTH_16},
     };
-    for (unsigned i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++)
-        by_mnemonic[recipes[i].mnemonic] = &recipes[i];
     struct exec *x = exec_of(cpu);
     for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         ZydisDecoder *d = &x->decoder[i];
@@ -406,7 +391,7 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
     const ZydisDecodedInstruction *z = &d->z;
     const ZydisDecodedOperand *o = d->o;
     uint32_t mode = exec_of(cpu)->mode;
-    const struct recipe *r = by_mnemonic[z->mnemonic];
+    const struct recipe *r = recipes[z->mnemonic].shape ? &recipes[z->mnemonic] : NULL;
     bool vector_extension =
         z->meta.category != ZYDIS_CATEGORY_STRINGOP &&
         (z->mnemonic == ZYDIS_MNEMONIC_MOVSD || z->mnemonic == ZYDIS_MNEMONIC_CMPSD);
@@ -850,6 +835,8 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
         bound = UINT64_MAX / 2; /* always run with everything up to date */
 
     struct block *b = calloc(1, sizeof(*b) + (n + 1) * sizeof(struct op));
+    if (!b)
+        exec_no_memory(cpu);
     b->physical = physical;
     b->rip = cpu->rip;
     b->bound = bound;
@@ -860,6 +847,10 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     memcpy(b->op, ops, (n + 1) * sizeof(struct op));
     if (kind == KIND_SYSTEM) {
         b->insn = calloc(1, sizeof(*b->insn));
+        if (!b->insn) {
+            free(b);
+            exec_no_memory(cpu);
+        }
         b->insn->z = d.z;
         memcpy(b->insn->op, d.o, sizeof(b->insn->op));
         memcpy(b->insn->bytes, d.bytes, sizeof(b->insn->bytes));

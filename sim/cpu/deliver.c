@@ -6,7 +6,6 @@
  * BR_INST_RETIRED.ALL_BRANCHES (SDM vol. 3 "Pre-defined Architectural Performance Events": branch
  * *instructions* retired). EV_BRANCH_FAR, which only model-specific events show, does count it.
  */
-#include <stdio.h>
 
 #include "sim/cpu/system.h"
 #include "sim/dev/dev.h"
@@ -308,11 +307,11 @@ static void triple_fault(struct cpu *cpu, const struct fault *f, uint64_t rip)
 {
     uint64_t offset = 0;
     const char *symbol = sim_symbol(cpu, rip, &offset);
-    fprintf(stderr,
-            "pmusim: cpu %u: triple fault: vector %u (error code %XH, CR2 %lXH) while delivering "
-            "#DF; the first exception was at RIP %lXH%s%s\n",
-            cpu->index, f->vector, f->error, (unsigned long)cpu->cr2, (unsigned long)rip,
-            symbol ? " " : "", symbol ? symbol : "");
+    machine_note(cpu->machine,
+                 "cpu %u: triple fault: vector %u (error code %XH, CR2 %lXH) while delivering #DF; "
+                 "the first exception was at RIP %lXH%s%s",
+                 cpu->index, f->vector, f->error, (unsigned long)cpu->cr2, (unsigned long)rip,
+                 symbol ? " " : "", symbol ? symbol : "");
     cpu->state = CPU_SHUTDOWN;
     machine_stop(cpu->machine, STOP_TRIPLE_FAULT);
 }
@@ -326,9 +325,9 @@ static void announce(struct cpu *cpu, const struct event *e)
     else
         cpu->stats.exceptions++;
     if (e->kind == EVENT_INTERRUPT || e->kind == EVENT_NMI) {
-        if (trace_on & TRACE_IRQ)
+        if (cpu->trace & TRACE_IRQ)
             trace_irq(cpu, e->vector, e->kind == EVENT_NMI);
-    } else if (trace_on & TRACE_EXC) {
+    } else if (cpu->trace & TRACE_EXC) {
         trace_exc(cpu, e->vector, e->error);
     }
 }

@@ -8,11 +8,13 @@
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
 
-void exec_new(struct cpu *cpu)
+bool exec_new(struct cpu *cpu)
 {
     cpu->exec = calloc(1, sizeof(struct exec));
+    if (!cpu->exec)
+        return false;
     decode_init(cpu);
-    blocks_init(cpu);
+    return blocks_init(cpu);
 }
 
 void exec_free(struct cpu *cpu)
@@ -44,23 +46,34 @@ _Noreturn void cpu_fault(struct cpu *cpu, unsigned vector, uint32_t error_code)
     _longjmp(*(jmp_buf *)cpu->fault_env, LEAVE_FAULT);
 }
 
+/* Ends the run in the middle of an instruction. */
+static _Noreturn void leave_run(struct cpu *cpu, enum stop_reason reason)
+{
+    machine_stop(cpu->machine, reason);
+    _longjmp(exec_of(cpu)->env, LEAVE_STOP);
+}
+
 _Noreturn void cpu_unsupported(struct cpu *cpu, const char *what)
 {
     const struct op *op = cpu->op;
     uint64_t rip = op ? op->rip : cpu->rip;
     uint64_t linear = cpu_64bit(cpu) ? rip : (uint32_t)(rip + cpu->seg[SEG_CS].base);
-    fprintf(stderr, "pmusim: the simulator lacks this: %s, at rip %#llx, bytes", what,
-            (unsigned long long)rip);
+    char bytes[3 * ZYDIS_MAX_INSTRUCTION_LENGTH + 1] = "";
     for (unsigned i = 0; i < ZYDIS_MAX_INSTRUCTION_LENGTH; i++) {
         uint8_t byte;
         if (!cpu_read_linear(cpu, linear + i, &byte, 1))
             break;
-        fprintf(stderr, " %02x", byte);
+        snprintf(bytes + 3 * i, sizeof(bytes) - 3 * i, " %02x", byte);
     }
-    fprintf(stderr, "\n");
+    machine_note(cpu->machine, "the simulator lacks this: %s, at rip %#llx, bytes%s", what,
+                 (unsigned long long)rip, bytes);
     cpu->rip = rip;
-    machine_stop(cpu->machine, STOP_UNSUPPORTED);
-    _longjmp(exec_of(cpu)->env, LEAVE_STOP);
+    leave_run(cpu, STOP_UNSUPPORTED);
+}
+
+_Noreturn void exec_no_memory(struct cpu *cpu)
+{
+    leave_run(cpu, STOP_NO_MEMORY);
 }
 
 /* ---- mode ---- */
@@ -182,7 +195,7 @@ void exec_taken(struct cpu *cpu, enum branch_kind kind, uint64_t from, uint64_t 
 {
     cpu->total[cpu->cpl != 0][EV_BRANCH_TAKEN]++;
     exec_of(cpu)->took_branch = true;
-    if (unlikely(cpu->want_branches || (trace_on & TRACE_BRANCH)))
+    if (unlikely(cpu->want_branches || (cpu->trace & TRACE_BRANCH)))
         cpu_branch_taken(cpu, kind, from, to, cpu->cpl, mispredicted);
 }
 
@@ -259,7 +272,7 @@ static bool service(struct cpu *cpu)
         cpu->attention &= ~(uint32_t)ATTN_STOP;
         return false;
     }
-    if (cpu->now >= cpu->until || cpu->machine->stop != STOP_NONE)
+    if (cpu->now >= cpu->until || cpu->now >= cpu->pause || cpu->machine->stop != STOP_NONE)
         return false;
     uint64_t left = insns_left(cpu->machine);
     if (left == 0) {
@@ -273,7 +286,7 @@ static bool service(struct cpu *cpu)
             exec_of(cpu)->last = NULL;
         }
     }
-    uint64_t d = min64(cpu->until, pmu_deadline(cpu->pmu));
+    uint64_t d = min64(min64(cpu->until, cpu->pause), pmu_deadline(cpu->pmu));
     d = min64(d, lapic_deadline(cpu->lapic));
     if (left != UINT64_MAX)
         d = min64(d, cpu->now + left);
@@ -289,6 +302,7 @@ static bool idle(struct cpu *cpu)
     uint64_t to = cpu->until;
     if (to == UINT64_MAX && !machine_wakes(cpu))
         return false;
+    to = min64(to, cpu->pause);
     uint64_t timer = lapic_deadline(cpu->lapic), counters = pmu_deadline(cpu->pmu);
     if (timer > cpu->now)
         to = min64(to, timer);
@@ -303,7 +317,7 @@ static bool idle(struct cpu *cpu)
 static inline bool wants_care(const struct cpu *cpu)
 {
     return (cpu->attention & (ATTN_CAREFUL | ATTN_STEP)) |
-           (trace_on & (TRACE_INSN | TRACE_BRANCH)) | cpu->shadow;
+           (cpu->trace & (TRACE_INSN | TRACE_BRANCH)) | cpu->shadow;
 }
 
 /* In segments that are not flat, RIP is checked against the limit. */
@@ -320,7 +334,7 @@ static void run_careful(struct cpu *cpu, struct block *b, unsigned index)
     bool stepped = cpu->attention & ATTN_STEP;
     if (stepped)
         system_before_insn(cpu);
-    if (trace_on & TRACE_INSN) {
+    if (cpu->trace & TRACE_INSN) {
         uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
         unsigned length = op[1].rip - op->rip;
         if (length <= sizeof(bytes) &&

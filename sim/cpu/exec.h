@@ -109,7 +109,9 @@ static inline struct exec *exec_of(struct cpu *cpu)
 /* blocks.c */
 struct block *blocks_find(struct cpu *cpu);
 void blocks_written(struct machine *m, uint64_t physical, unsigned n);
-void blocks_init(struct cpu *cpu);
+bool blocks_init(struct cpu *cpu); /* false: no memory */
+/* Ends the run: the host has no memory for a block. */
+_Noreturn void exec_no_memory(struct cpu *cpu);
 void blocks_done(struct cpu *cpu);
 
 /* decode.c: decodes the block at the linear address of rip. */

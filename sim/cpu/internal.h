@@ -141,7 +141,7 @@ enum { LEAVE_FAULT = 1, LEAVE_STOP = 2 };
  * then cpu_run(cpu, cpu->now + n). End the snippet with HLT at CPL 0 (cpu_run returns once now
  * reaches until; cpu->state is CPU_HALTED), or set machine->max_insns, which stops exactly.
  */
-void exec_new(struct cpu *cpu);
+bool exec_new(struct cpu *cpu); /* false: no memory */
 void exec_free(struct cpu *cpu);
 
 /* The interpreter's hooks for the system part. */

@@ -149,7 +149,7 @@ void cpu_branch_taken(struct cpu *cpu, enum branch_kind kind, uint64_t from, uin
 {
     if (cpu->want_branches)
         pmu_branch(cpu->pmu, kind, from, to, cpl_from, mispredicted);
-    if (trace_on & TRACE_BRANCH)
+    if (cpu->trace & TRACE_BRANCH)
         trace_branch(cpu, kind, from, to);
 }
 

@@ -38,7 +38,7 @@ void op_int(struct cpu *cpu, const struct insn *in)
     struct fault f;
     unsigned class = cpu->cpl != 0;
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_serialize);
-    if (trace_on & TRACE_EXC)
+    if (cpu->trace & TRACE_EXC)
         trace_exc(cpu, e.vector, 0);
     if (e.privileged)
         pmu_debug_exception(cpu->pmu);

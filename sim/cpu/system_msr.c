@@ -20,7 +20,7 @@ void op_rdmsr(struct cpu *cpu, const struct insn *in)
     uint64_t value = 0;
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_msr);
     bool ok = fault_msr(cpu, msr, false) != FAULT_GP && cpu_rdmsr(cpu, msr, &value);
-    if (trace_on & TRACE_MSR)
+    if (cpu->trace & TRACE_MSR)
         trace_msr(cpu, false, msr, value, !ok);
     if (!ok)
         cpu_gp0(cpu);
@@ -36,7 +36,7 @@ void op_wrmsr(struct cpu *cpu, const struct insn *in)
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_msr);
     enum fault_access fault = fault_msr(cpu, msr, true);
     bool ok = fault == FAULT_IGNORED || (fault != FAULT_GP && cpu_wrmsr(cpu, msr, value));
-    if (trace_on & TRACE_MSR)
+    if (cpu->trace & TRACE_MSR)
         trace_msr(cpu, true, msr, value, !ok);
     if (!ok)
         cpu_gp0(cpu);
@@ -50,7 +50,7 @@ void op_rdpmc(struct cpu *cpu, const struct insn *in)
         cpu_gp0(cpu);
     uint64_t value;
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_msr);
-    if (fault_rdpmc(cpu->r[RCX]) == FAULT_GP || !pmu_rdpmc(cpu->pmu, cpu->r[RCX], &value))
+    if (fault_rdpmc(cpu, cpu->r[RCX]) == FAULT_GP || !pmu_rdpmc(cpu->pmu, cpu->r[RCX], &value))
         cpu_gp0(cpu);
     result(cpu, value);
 }

@@ -43,16 +43,16 @@ struct model {
     unsigned call_depth; /* counts on, the stack wraps */
 };
 
-static void cache_init(struct cache *c, const struct profile_cache *p)
+/* False: no memory. */
+static bool cache_init(struct cache *c, const struct profile_cache *p)
 {
     if (p->size == 0)
-        return;
+        return true;
     uint32_t sets = p->size / (p->ways * p->line);
     c->ways = p->ways;
     c->set_mask = sets - 1;
     c->tag = calloc((size_t)sets * c->ways, sizeof *c->tag);
-    if (!c->tag)
-        abort();
+    return c->tag != NULL;
 }
 
 static void cache_clear(struct cache *c)
@@ -79,20 +79,24 @@ struct uarch *uarch_new(const struct profile *p)
 {
     struct uarch *u = calloc(1, sizeof *u);
     struct model *m = calloc(1, sizeof *m);
-    if (!u || !m)
-        abort();
+    if (!u || !m) {
+        free(u);
+        free(m);
+        return NULL;
+    }
     u->profile = p;
     u->model = m;
-    cache_init(&m->l1d, &p->uarch.l1d);
-    cache_init(&m->l2, &p->uarch.l2);
-    cache_init(&m->llc, &p->uarch.llc);
+    bool caches = cache_init(&m->l1d, &p->uarch.l1d) && cache_init(&m->l2, &p->uarch.l2) &&
+                  cache_init(&m->llc, &p->uarch.llc);
     u->l1_set_mask = m->l1d.set_mask;
     u->line_shift = __builtin_ctz(p->uarch.l1d.line);
     u->l1_mru = calloc((size_t)u->l1_set_mask + 1, sizeof *u->l1_mru);
     u->taken_mask = (1ULL << p->uarch.predictor_bits) - 1;
     u->taken = malloc(u->taken_mask + 1);
-    if (!u->l1_mru || !u->taken)
-        abort();
+    if (!caches || !u->l1_mru || !u->taken) {
+        uarch_free(u);
+        return NULL;
+    }
 
     m->walk_level_cycles = p->uarch.l2.size ? p->uarch.l2.latency : p->uarch.l1d.latency;
     uint64_t worst = p->uarch.memory_latency + PAGE_WALK_LEVELS * m->walk_level_cycles;

@@ -8,19 +8,9 @@
 #include <stdio.h>
 
 #include "sim/cpu/cpu.h"
+#include "sim/sim.h"
 
-#define MACHINE_MAX_CPUS 8
-
-enum stop_reason {
-    STOP_NONE,
-    STOP_DEBUG_EXIT, /* machine->exit_value holds what was written */
-    STOP_TRIPLE_FAULT,
-    STOP_UNSUPPORTED, /* an instruction or mode that the simulator lacks; already reported */
-    STOP_MAX_INSNS,
-    STOP_MAX_TIME,   /* max_slots reached */
-    STOP_ALL_HALTED, /* no processor can ever run again */
-    STOP_BROKEN_PIPE,
-};
+#define MACHINE_MAX_CPUS SIM_MAX_CPUS
 
 struct machine {
     const struct profile *profile;
@@ -35,17 +25,34 @@ struct machine {
     uint64_t max_insns; /* 0: no limit */
     uint64_t max_slots; /* 0: no limit of simulated time */
     void *devices;
-    struct symbols *symbols; /* of the guest; NULL: none */
+    struct sim_host host;
+    struct profile *own_profile; /* freed with the machine; NULL: profile is another's */
+    struct symbols *symbols;     /* of the guest; NULL: none */
+    struct trace *trace;         /* NULL: never asked for */
+    struct faults *faults;       /* NULL: none chosen */
+    /* The round in which the processors have their turns, so that a run can be cut anywhere. */
+    struct {
+        bool open, in_turn;
+        unsigned cpu;                       /* whose turn it is, or comes next */
+        uint64_t first, quantum_end, until; /* until: the end of the turn */
+    } round;
 };
 
+/* p must outlive the machine. NULL: no memory. */
 struct machine *machine_new(const struct profile *p, unsigned n_cpus, uint64_t ram_size);
 void machine_free(struct machine *m);
-/* Runs all processors round-robin by simulated time until machine->stop is set. */
-void machine_run(struct machine *m);
+/* Runs all processors round-robin by simulated time for this many slots of processor time, or until
+ * machine->stop is set. */
+void machine_run(struct machine *m, uint64_t slots);
 /* Can anything but another processor ever wake this one? */
 bool machine_wakes(struct cpu *cpu);
 /* Sets machine->stop and makes every processor leave cpu_run. */
 void machine_stop(struct machine *m, enum stop_reason reason);
+
+/* Gives the host a note (sim_host.note). */
+void machine_note(struct machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Hands the host what the guest has printed so far. */
+void machine_flush(struct machine *m);
 
 /* Physical memory. The interpreter reaches RAM directly: NULL when the page is not plain RAM (then
  * use the access functions). *writable is false for ROM. The pointer is to the first byte of the 4

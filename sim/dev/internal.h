@@ -43,15 +43,15 @@ struct uart {
     unsigned rx_head, rx_count;
     bool overrun;
     bool thre_interrupt; /* "transmitter empty" not yet seen by a read of IIR */
-    bool use_stdin, stdin_ended;
+    bool input_ended;
+    bool sent;    /* since the guest last looked at the line */
     bool held_cr; /* a CR sent, not yet known whether LF follows */
-    int out_fd;
     size_t out_length;
     char out[1 << 16];
 };
 void uart_init(struct uart *u);
-/* Writes out what the guest has sent so far; false: the reader has gone (EPIPE). */
-bool uart_flush(struct uart *u);
+/* Gives the host what the guest has sent so far; false: it does not take it. */
+bool uart_flush(struct machine *m, struct uart *u);
 
 struct pit_channel {
     uint8_t mode, access; /* the control word's M and RW fields */

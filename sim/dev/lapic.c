@@ -219,7 +219,7 @@ bool lapic_pmi_raise(struct lapic *l)
     char what[64];
 
     if (!enabled(l) || (lvt & APIC_LVT_MASK)) {
-        if (trace_on & TRACE_PMI)
+        if (l->cpu->trace & TRACE_PMI)
             trace_pmi(l->cpu, "dropped: LVT perfmon is masked");
         return false;
     }
@@ -243,7 +243,7 @@ bool lapic_pmi_raise(struct lapic *l)
         snprintf(what, sizeof(what), "lost: LVT perfmon has an unsupported delivery mode");
         break;
     }
-    if (trace_on & TRACE_PMI)
+    if (l->cpu->trace & TRACE_PMI)
         trace_pmi(l->cpu, what);
     return true;
 }
@@ -252,7 +252,7 @@ void lapic_pmi(struct lapic *l)
 {
     if (fault_pmi(l->cpu) > 0)
         lapic_pmi_raise(l);
-    else if (trace_on & TRACE_PMI)
+    else if (l->cpu->trace & TRACE_PMI)
         trace_pmi(l->cpu, "lost: --fault pmi=lost");
 }
 

@@ -9,8 +9,10 @@
  * Processors run one after the other, each for QUANTUM_SLOTS of simulated time, so that their
  * clocks never differ by more than that (and one instruction). A processor that sends an IPI ends
  * its turn early when it runs a longer stretch. The order is fixed and no host clock is looked at:
- * the same image gives the same run.
+ * the same image gives the same run. A run may be cut anywhere, within a turn too: who has it and
+ * how far it goes stands in machine->round.
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,12 +22,14 @@
 #include "sim/fault.h"
 #include "sim/pmu/pmu.h"
 #include "sim/symbols.h"
+#include "sim/trace.h"
 
 #define QUANTUM_SLOTS 4096
 #define VGA_START     0xa0000
 #define ROM_START     0xc0000
 #define ROM_END       0x100000
 #define PAGE          4096
+#define NOTE_LENGTH   512
 
 static const struct port_range ports[] = {
     {0x20, 0x21, false, pic_in, pic_out},
@@ -91,6 +95,9 @@ void machine_free(struct machine *m)
             cpu_free(m->cpus[i]);
     munmap(m->ram, m->ram_size);
     symbols_free(m->symbols);
+    trace_free(m->trace);
+    faults_free(m->faults);
+    free(m->own_profile);
     free(m->devices);
     free(m);
 }
@@ -176,37 +183,104 @@ static uint64_t turn_end(struct machine *m, struct cpu *cpu, uint64_t quantum_en
     return end;
 }
 
-void machine_run(struct machine *m)
+/* False: there is nothing left to wait for. */
+static bool begin_round(struct machine *m)
 {
-    while (m->stop == STOP_NONE) {
-        uint64_t first = UINT64_MAX, quantum_end;
+    uint64_t first = UINT64_MAX;
 
-        for (unsigned i = 0; i < m->n_cpus; i++) {
-            uint64_t t = wake_time(m->cpus[i]);
-            if (t < first)
-                first = t;
-        }
-        if (first == UINT64_MAX) {
+    for (unsigned i = 0; i < m->n_cpus; i++) {
+        uint64_t t = wake_time(m->cpus[i]);
+        if (t < first)
+            first = t;
+    }
+    if (first == UINT64_MAX)
+        return false;
+    m->round.open = true;
+    m->round.cpu = 0;
+    m->round.first = first;
+    m->round.quantum_end = first > UINT64_MAX - QUANTUM_SLOTS ? UINT64_MAX : first + QUANTUM_SLOTS;
+    return true;
+}
+
+/* False: this processor has nothing to do in this round. */
+static bool begin_turn(struct machine *m, struct cpu *cpu)
+{
+    uint64_t wake = wake_time(cpu);
+
+    if (wake >= m->round.quantum_end)
+        return false;
+    /* It idled while the others ran. */
+    if (cpu->state != CPU_RUNNING)
+        idle_until(cpu, wake > m->round.first ? wake : m->round.first);
+    m->round.until = turn_end(m, cpu, m->round.quantum_end);
+    m->round.in_turn = true;
+    return true;
+}
+
+/* Goes on with a turn for so many slots at most. */
+static void take_turn(struct machine *m, struct cpu *cpu, uint64_t *slots)
+{
+    uint64_t start = cpu->now;
+
+    cpu->pause = *slots > UINT64_MAX - start ? UINT64_MAX : start + *slots;
+    cpu_reschedule(cpu);
+    cpu_run(cpu, m->round.until);
+    if (*slots != SIM_NO_LIMIT)
+        *slots -= cpu->now - start < *slots ? cpu->now - start : *slots;
+    /* until is its own: sending an IPI ends a turn early. */
+    if (cpu->now >= cpu->pause && cpu->now < cpu->until && m->stop == STOP_NONE)
+        return;
+    m->round.in_turn = false;
+    m->round.cpu++;
+    if (m->max_insns && instructions(m) >= m->max_insns)
+        machine_stop(m, STOP_MAX_INSNS);
+    if (m->max_slots && cpu->now >= m->max_slots)
+        machine_stop(m, STOP_MAX_TIME);
+}
+
+void machine_run(struct machine *m, uint64_t slots)
+{
+    while (m->stop == STOP_NONE && slots) {
+        if (!m->round.open && !begin_round(m)) {
             machine_stop(m, STOP_ALL_HALTED);
             break;
         }
-        quantum_end = first > UINT64_MAX - QUANTUM_SLOTS ? UINT64_MAX : first + QUANTUM_SLOTS;
-        for (unsigned i = 0; i < m->n_cpus && m->stop == STOP_NONE; i++) {
-            struct cpu *cpu = m->cpus[i];
-            uint64_t wake = wake_time(cpu);
-
-            if (wake >= quantum_end)
-                continue;
-            /* It idled while the others ran. */
-            if (cpu->state != CPU_RUNNING)
-                idle_until(cpu, wake > first ? wake : first);
-            cpu_reschedule(cpu);
-            cpu_run(cpu, turn_end(m, cpu, quantum_end));
-            if (m->max_insns && instructions(m) >= m->max_insns)
-                machine_stop(m, STOP_MAX_INSNS);
-            if (m->max_slots && cpu->now >= m->max_slots)
-                machine_stop(m, STOP_MAX_TIME);
+        if (m->round.cpu == m->n_cpus) {
+            m->round.open = false;
+            continue;
         }
+        struct cpu *cpu = m->cpus[m->round.cpu];
+        if (m->round.in_turn || begin_turn(m, cpu))
+            take_turn(m, cpu, &slots);
+        else
+            m->round.cpu++;
+    }
+    if (m->stop != STOP_NONE)
+        machine_flush(m);
+}
+
+/* ---- The host ---- */
+
+void machine_note(struct machine *m, const char *format, ...)
+{
+    char line[NOTE_LENGTH];
+    va_list args;
+
+    if (!m->host.note)
+        return;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    m->host.note(m->host.context, line);
+}
+
+void machine_flush(struct machine *m)
+{
+    struct devices *d = m->devices;
+
+    if (!uart_flush(m, &d->uart)) {
+        machine_stop(m, STOP_HOST);
+        m->stop = STOP_HOST; /* whatever the guest said: not all of it was heard */
     }
 }
 

@@ -1,12 +1,8 @@
 /*
- * A 16550 UART at 3F8H, its line on the simulator's standard output (and input, when asked for).
+ * A 16550 UART at 3F8H, its line on the host's console (struct sim_host).
  * Transmission takes no time: the transmitter is always empty. Its interrupt line leads nowhere.
  * Source: National Semiconductor PC16550D data sheet, "Registers".
  */
-#include <errno.h>
-#include <poll.h>
-#include <unistd.h>
-
 #include "sim/dev/internal.h"
 
 enum { RBR_THR, IER, IIR_FCR, LCR, MCR, LSR, MSR, SCR };
@@ -39,27 +35,14 @@ enum { RBR_THR, IER, IIR_FCR, LCR, MCR, LSR, MSR, SCR };
 void uart_init(struct uart *u)
 {
     u->divisor = 12; /* 9600 baud, as firmware leaves it */
-    u->out_fd = STDOUT_FILENO;
 }
 
-bool uart_flush(struct uart *u)
+bool uart_flush(struct machine *m, struct uart *u)
 {
-    size_t done = 0;
+    size_t n = u->out_length;
 
-    while (done < u->out_length) {
-        ssize_t n = write(u->out_fd, u->out + done, u->out_length - done);
-        if (n > 0) {
-            done += n;
-        } else if (n < 0 && errno == EAGAIN) {
-            struct pollfd p = {.fd = u->out_fd, .events = POLLOUT};
-            poll(&p, 1, -1);
-        } else if (n < 0 && errno != EINTR) {
-            u->out_length = 0;
-            return false;
-        }
-    }
     u->out_length = 0;
-    return true;
+    return n == 0 || !m->host.console_out || m->host.console_out(m->host.context, u->out, n);
 }
 
 static void receive(struct uart *u, uint8_t byte)
@@ -73,28 +56,36 @@ static void receive(struct uart *u, uint8_t byte)
     u->rx[(u->rx_head + u->rx_count++) % UART_FIFO] = byte;
 }
 
-/* Looks for input only when the guest asks for it, so that a run without --stdin never depends on
- * the host. */
-static void poll_stdin(struct uart *u)
+/* Looks for input only when the guest asks for it, so that a run without any never depends on the
+ * host. */
+static void poll_input(struct cpu *cpu, struct uart *u)
 {
-    struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-    uint8_t byte;
+    const struct sim_host *host = &cpu->machine->host;
 
-    if (!u->use_stdin || u->stdin_ended || u->rx_count || (u->mcr & MCR_LOOP))
+    if (!host->console_in || u->input_ended || u->rx_count || (u->mcr & MCR_LOOP))
         return;
-    if (poll(&p, 1, 0) <= 0)
-        return;
-    if (read(STDIN_FILENO, &byte, 1) == 1)
+    int byte = host->console_in(host->context);
+    if (byte >= 0)
         receive(u, byte);
-    else
-        u->stdin_ended = true;
+    u->input_ended = byte == SIM_INPUT_ENDED;
+}
+
+/* The guest looks for input, or waits for something: who reads along should see what it has sent, a
+ * prompt for one. One that sends looks at the line status before each byte; it waits when it looks
+ * again and has sent nothing. */
+static void look(struct cpu *cpu, struct uart *u)
+{
+    if (!u->sent && u->out_length)
+        machine_flush(cpu->machine);
+    u->sent = false;
+    poll_input(cpu, u);
 }
 
 static void put_out(struct cpu *cpu, struct uart *u, uint8_t byte)
 {
     u->out[u->out_length++] = byte;
-    if ((byte == '\n' || u->out_length == sizeof(u->out)) && !uart_flush(u))
-        machine_stop(cpu->machine, STOP_BROKEN_PIPE);
+    if (byte == '\n' || u->out_length == sizeof(u->out))
+        machine_flush(cpu->machine);
 }
 
 static void transmit(struct cpu *cpu, struct uart *u, uint8_t byte)
@@ -104,6 +95,7 @@ static void transmit(struct cpu *cpu, struct uart *u, uint8_t byte)
         receive(u, byte);
         return;
     }
+    u->sent = true;
     /* A serial line ends its lines with CR LF, the host's text with LF alone. The CR waits for what
      * follows it, because tracing may flush in between. */
     if (u->held_cr && byte != '\n')
@@ -148,7 +140,7 @@ uint32_t uart_in(struct cpu *cpu, uint16_t port, unsigned bytes)
     case RBR_THR:
         if (u->lcr & LCR_DLAB)
             return u->divisor & 0xff;
-        poll_stdin(u);
+        look(cpu, u);
         if (!u->rx_count)
             return 0;
         value = u->rx[u->rx_head];
@@ -158,14 +150,14 @@ uint32_t uart_in(struct cpu *cpu, uint16_t port, unsigned bytes)
     case IER:
         return u->lcr & LCR_DLAB ? u->divisor >> 8 : u->ier;
     case IIR_FCR:
-        poll_stdin(u);
+        look(cpu, u);
         return identify(u);
     case LCR:
         return u->lcr;
     case MCR:
         return u->mcr;
     case LSR:
-        poll_stdin(u);
+        look(cpu, u);
         value = LSR_THRE | LSR_TEMT | (u->rx_count ? LSR_DR : 0) | (u->overrun ? LSR_OE : 0);
         u->overrun = false;
         return value;

@@ -1,129 +1,86 @@
 /* pmusim: a deterministic x86-64 with a performance monitoring unit. `pmusim --help`. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "sim/dev/internal.h"
-#include "sim/fault.h"
-#include "sim/loader.h"
+#include "sim/dev/dev.h"
+#include "sim/host/files.h"
 #include "sim/host/options.h"
-#include "sim/stats.h"
-#include "sim/symbols.h"
+#include "sim/host/stats.h"
+#include "sim/host/streams.h"
+#include "sim/sim.h"
 #include "sim/trace.h"
-#include "sim/trace_control.h"
+#include "x86/debug_exit.h"
 
 #define EXIT_NOT_OK 1
 #define EXIT_USAGE  2
 #define EXIT_PANIC  3
 #define EXIT_LIMIT  124
-#define IMAGE_MAX   ((off_t)1 << 30)
 
-/* Reads the whole of a regular file; NULL, with a message, when it cannot. */
-static uint8_t *read_image(const char *path, size_t *size)
+/* What the library has to say of a step that failed, behind what it was about. */
+struct reason {
+    FILE *err;
+    char *text;
+    size_t length;
+};
+
+static bool reason_open(struct reason *r)
 {
-    struct stat st = {0};
-    uint8_t *data = NULL;
-    const char *why = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        why = strerror(errno);
-    else if (S_ISDIR(st.st_mode))
-        why = "is a directory; give a kernel image";
-    else if (!S_ISREG(st.st_mode))
-        why = "is not a regular file; give a kernel image";
-    else if (st.st_size > IMAGE_MAX)
-        why = "is larger than 1 GiB";
-    else if (!(data = malloc(st.st_size + 1)))
-        why = strerror(ENOMEM);
-    for (*size = 0; !why && *size < (size_t)st.st_size;) {
-        ssize_t n = read(fd, data + *size, st.st_size - *size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            why = strerror(errno);
-        if (n <= 0)
-            break;
-        *size += n;
-    }
-    if (fd >= 0)
-        close(fd);
-    if (why) {
-        fprintf(stderr, "pmusim: %s: %s\n", path, why);
-        free(data);
-        return NULL;
-    }
-    return data;
+    *r = (struct reason){.err = NULL};
+    r->err = open_memstream(&r->text, &r->length);
+    if (!r->err)
+        fprintf(stderr, "pmusim: %s\n", strerror(errno));
+    return r->err != NULL;
 }
 
-/* Loads the image; what the loader has to say comes with the image's name. */
-static bool load(struct machine *m, const struct options *o, const uint8_t *image, size_t size)
+/* Gives ok back. word: in quotes; NULL: about is all. */
+static bool reason_close(struct reason *r, bool ok, const char *about, const char *word)
 {
-    char *why = NULL;
-    size_t length;
-    FILE *err = open_memstream(&why, &length);
-    bool ok;
-
-    if (!err) {
-        fprintf(stderr, "pmusim: %s\n", strerror(errno));
-        return false;
-    }
-    ok = loader_load(m, image, size, o->cmdline, err);
-    fclose(err);
-    if (!ok)
-        fprintf(stderr, "pmusim: %s: %s", o->image, why);
-    free(why);
+    fclose(r->err);
+    if (!ok && word)
+        fprintf(stderr, "pmusim: %s '%s': %s", about, word, r->text);
+    else if (!ok)
+        fprintf(stderr, "pmusim: %s: %s", about, r->text);
+    free(r->text);
     return ok;
 }
 
-static bool load_profile(struct profile *p, const struct options *o)
+static bool load(struct machine *m, const struct options *o)
 {
-    if (!profile_load(p, o->profile, stderr))
-        return false;
-    for (unsigned i = 0; i < o->n_set; i++)
-        if (!profile_set(p, o->set[i], stderr))
-            return false;
-    fault_profile(p);
-    return profile_finish(p, stderr);
+    struct reason why;
+    size_t size;
+    uint8_t *image = file_image(o->image, &size);
+    bool ok = image && reason_open(&why) &&
+              reason_close(&why, sim_load(m, image, size, o->cmdline, why.err), o->image, NULL);
+
+    free(image);
+    return ok;
 }
 
 /* word: NULL when the option was not given. */
 static bool find_symbol(const struct machine *m, const char *option, const char *word,
                         uint64_t *address)
 {
-    char *why = NULL;
-    size_t length;
-    FILE *err = word ? open_memstream(&why, &length) : NULL;
+    struct reason why;
 
-    if (!word)
-        return true;
-    if (!err) {
-        fprintf(stderr, "pmusim: %s\n", strerror(errno));
-        return false;
-    }
-    bool ok = symbols_find(m->symbols, word, address, err);
-    fclose(err);
-    if (!ok)
-        fprintf(stderr, "pmusim: %s '%s': %s\n", option, word, why);
-    free(why);
-    return ok;
+    return !word || (reason_open(&why) &&
+                     reason_close(&why, sim_find(m, word, address, why.err), option, word));
 }
 
-static bool start_trace(const struct machine *m, const struct options *o)
+static bool start_trace(struct machine *m, const struct options *o)
 {
     uint64_t from, to;
 
     if (!find_symbol(m, "--trace-from", o->trace_from, &from) ||
         !find_symbol(m, "--trace-to", o->trace_to, &to))
         return false;
-    trace_start(o->trace, o->trace_from ? &from : NULL, o->trace_to ? &to : NULL);
-    return true;
+    if (!o->trace || sim_trace(m, o->trace, o->trace_from ? &from : NULL, o->trace_to ? &to : NULL))
+        return true;
+    fprintf(stderr, "pmusim: %s\n", strerror(ENOMEM));
+    return false;
 }
 
 /* Where each processor is, for a run that did not end as the guest meant it to. */
@@ -149,9 +106,9 @@ static void report_cpus(struct machine *m)
 /* The exit status of a run, with a word on stderr for each that is not the guest's own verdict. */
 static int verdict(struct machine *m)
 {
-    switch (m->stop) {
+    switch (sim_stop_reason(m)) {
     case STOP_DEBUG_EXIT:
-        switch (m->exit_value) {
+        switch (sim_exit_value(m)) {
         case DEBUG_EXIT_OK:
             return EXIT_SUCCESS;
         case DEBUG_EXIT_NOT_OK:
@@ -160,7 +117,7 @@ static int verdict(struct machine *m)
             return EXIT_PANIC;
         default:
             fprintf(stderr, "pmusim: the guest wrote %02XH to the debug-exit port\n",
-                    m->exit_value);
+                    sim_exit_value(m));
             return EXIT_NOT_OK;
         }
     case STOP_TRIPLE_FAULT:
@@ -182,9 +139,12 @@ static int verdict(struct machine *m)
         fprintf(stderr, "pmusim: the limit of simulated time was reached\n");
         report_cpus(m);
         return EXIT_LIMIT;
-    case STOP_BROKEN_PIPE:
-        fprintf(stderr, "pmusim: nobody reads the standard output any more\n");
+    case STOP_HOST:
+        streams_report();
         return EXIT_NOT_OK;
+    case STOP_NO_MEMORY:
+        fprintf(stderr, "pmusim: the host has no more memory\n");
+        break;
     case STOP_NONE:
         break;
     }
@@ -202,63 +162,53 @@ static double seconds_now(void)
 
 static int run(struct machine *m, const struct options *o)
 {
-    struct devices *d = m->devices;
     double start = seconds_now();
-    int status;
 
-    d->uart.use_stdin = o->use_stdin;
-    m->max_insns = o->max_insns;
-    if (o->max_ns)
-        m->max_slots = hz_to_slots(m->profile, o->max_ns, 1000000000);
-    fault_firmware(m);
-    machine_run(m);
-    if (!uart_flush(&d->uart))
-        m->stop = STOP_BROKEN_PIPE;
-    status = verdict(m);
-    fault_report(stderr);
+    sim_run(m, SIM_NO_LIMIT);
+    int status = verdict(m);
+    sim_note_faults(m);
     if (o->stats)
         stats_print(m, seconds_now() - start, stderr);
     return status;
 }
 
+/* A profile with a '/' in its name is a file. */
+static struct machine *build(struct options *o)
+{
+    struct sim_host host = streams_host(o->use_stdin, o->trace != 0);
+    struct machine *m = NULL;
+    char *text = NULL;
+
+    if (!strchr(o->machine.profile, '/') || (text = file_profile(o->machine.profile))) {
+        o->machine.profile_text = text;
+        m = sim_new(&o->machine, &host, stderr);
+    }
+    free(text);
+    return m;
+}
+
 int main(int argc, char **argv)
 {
-    static char trace_buffer[1 << 16];
-    static struct profile profile;
     struct options o;
     struct machine *m = NULL;
-    uint8_t *image = NULL;
-    size_t size;
     int status = EXIT_USAGE;
 
     /* A reader that goes away ends the run in order, not by a signal. */
     signal(SIGPIPE, SIG_IGN);
     switch (options_parse(&o, argc, argv, stdout, stderr)) {
     case OPTIONS_DONE:
-        return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_NOT_OK;
+        status = EXIT_SUCCESS;
+        break;
     case OPTIONS_BAD:
-        return EXIT_USAGE;
+        break;
     case OPTIONS_RUN:
+        m = build(&o);
+        if (m && load(m, &o) && start_trace(m, &o))
+            status = run(m, &o);
+        sim_free(m);
         break;
     }
-    if (!load_profile(&profile, &o) || !(image = read_image(o.image, &size)))
-        goto out;
-    m = machine_new(&profile, o.cpus, o.memory);
-    if (!m) {
-        fprintf(stderr, "pmusim: no memory for a machine of %" PRIu64 " MiB\n", o.memory >> 20);
-        goto out;
-    }
-    if (!load(m, &o, image, size))
-        goto out;
-    m->symbols = symbols_load(image, size);
-    if (!start_trace(m, &o))
-        goto out;
-    /* Many lines of trace; in order with the guest's because both are flushed line by line. */
-    if (o.trace)
-        setvbuf(stderr, trace_buffer, _IOLBF, sizeof(trace_buffer));
-    status = run(m, &o);
-out:
-    machine_free(m);
-    free(image);
+    if (!streams_close() && status == EXIT_SUCCESS)
+        status = EXIT_NOT_OK;
     return status;
 }

@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/dev/dev.h"
 #include "sim/fault.h"
-#include "sim/trace.h"
+#include "sim/profile.h"
 
 #define MEMORY_DEFAULT 256 /* MiB */
-#define MEMORY_MIN     2
-#define MEMORY_MAX     3071 /* device pages lie above 3 GiB */
+#define MEMORY_MIN     ((int)(SIM_MEMORY_MIN / SIM_MEMORY_UNIT))
+#define MEMORY_MAX     ((int)(SIM_MEMORY_MAX / SIM_MEMORY_UNIT))
 #define SECONDS_MAX    1000000
 #define NS_PER_SECOND  UINT64_C(1000000000)
 
@@ -151,6 +150,27 @@ static bool trace_list(unsigned *kinds, const char *text, FILE *err)
     }
 }
 
+static bool add_word(const char **words, unsigned *n, const char *option, const char *word,
+                     FILE *err)
+{
+    if (*n == OPTIONS_MAX_WORDS) {
+        fprintf(err, "pmusim: more than %d %s\n", OPTIONS_MAX_WORDS, option);
+        return false;
+    }
+    words[(*n)++] = word;
+    return true;
+}
+
+/* Names a wrong word before anything else is looked at. */
+static bool check_fault(const char *words, FILE *err)
+{
+    struct faults *f = faults_new();
+    bool ok = f && fault_choose(f, words, err);
+
+    faults_free(f);
+    return ok;
+}
+
 static enum options_result usage(FILE *err)
 {
     fprintf(err, "Try 'pmusim --help'.\n");
@@ -181,21 +201,27 @@ enum options_result options_parse(struct options *o, int argc, char **argv, FILE
     int c;
 
     *o = (struct options){
-        .profile = "skylake", .cmdline = "", .cpus = 1, .memory = (uint64_t)MEMORY_DEFAULT << 20};
+        .machine = {.profile = "skylake",
+                    .cpus = 1,
+                    .memory = MEMORY_DEFAULT * SIM_MEMORY_UNIT,
+                    .set = o->set,
+                    .fault = o->fault},
+        .cmdline = "",
+    };
     optind = 0; /* GNU: start anew */
     opterr = 0; /* the messages are ours */
     while ((c = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
         switch (c) {
         case OPT_PROFILE:
-            o->profile = optarg;
+            o->machine.profile = optarg;
             break;
         case OPT_CPUS:
-            ok = number(&value, "--cpus", optarg, 1, MACHINE_MAX_CPUS, err);
-            o->cpus = value;
+            ok = number(&value, "--cpus", optarg, 1, SIM_MAX_CPUS, err);
+            o->machine.cpus = value;
             break;
         case OPT_MEMORY:
             ok = number(&value, "--memory", optarg, MEMORY_MIN, MEMORY_MAX, err);
-            o->memory = value << 20;
+            o->machine.memory = value * SIM_MEMORY_UNIT;
             break;
         case OPT_CMDLINE:
             o->cmdline = optarg;
@@ -213,36 +239,33 @@ enum options_result options_parse(struct options *o, int argc, char **argv, FILE
             o->stats = true;
             break;
         case OPT_SET:
-            if (o->n_set == OPTIONS_MAX_SET) {
-                fprintf(err, "pmusim: more than %d --set\n", OPTIONS_MAX_SET);
-                return usage(err);
-            }
-            o->set[o->n_set++] = optarg;
+            ok = add_word(o->set, &o->machine.n_set, "--set", optarg, err);
             break;
         case OPT_MAX_INSNS:
-            ok = number(&o->max_insns, "--max-insns", optarg, 1, INT64_MAX, err);
+            ok = number(&o->machine.max_insns, "--max-insns", optarg, 1, INT64_MAX, err);
             break;
         case OPT_MAX_SECONDS:
-            ok = seconds(&o->max_ns, "--max-seconds", optarg, err);
+            ok = seconds(&o->machine.max_ns, "--max-seconds", optarg, err);
             break;
         case OPT_FAULT:
             if (strcmp(optarg, "help") == 0) {
                 fault_list(out);
                 return OPTIONS_DONE;
             }
-            ok = fault_choose(optarg, err);
+            ok = check_fault(optarg, err) &&
+                 add_word(o->fault, &o->machine.n_fault, "--fault", optarg, err);
             break;
         case OPT_STDIN:
             o->use_stdin = true;
             break;
         case OPT_LIST_PROFILES:
-            profile_list(out);
+            profile_list(out, err);
             return OPTIONS_DONE;
         case OPT_VERSION:
             fprintf(out, "pmusim %s\n", PMULAB_VERSION);
             return OPTIONS_DONE;
         case 'h':
-            fprintf(out, help, MACHINE_MAX_CPUS, MEMORY_MIN, MEMORY_MAX, MEMORY_DEFAULT);
+            fprintf(out, help, SIM_MAX_CPUS, MEMORY_MIN, MEMORY_MAX, MEMORY_DEFAULT);
             return OPTIONS_DONE;
         default:
             return refused(c, argv, err);

@@ -6,17 +6,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define OPTIONS_MAX_SET 64
+#include "sim/sim.h"
+
+#define OPTIONS_MAX_WORDS 64
 
 struct options {
-    const char *profile, *cmdline, *image;
-    const char *trace_from, *trace_to; /* symbols; NULL: none */
-    const char *set[OPTIONS_MAX_SET];  /* "key=value" */
-    unsigned n_set;
-    unsigned cpus;
-    uint64_t memory;            /* bytes */
-    unsigned trace;             /* TRACE_* */
-    uint64_t max_insns, max_ns; /* 0: no limit; max_ns of simulated time */
+    const char *set[OPTIONS_MAX_WORDS], *fault[OPTIONS_MAX_WORDS];
+    struct sim_options machine; /* points into this structure: not to be copied */
+    const char *cmdline, *image;
+    const char *trace_from, *trace_to; /* words of sim_find(); NULL: none */
+    unsigned trace;                    /* TRACE_* */
     bool stats, use_stdin;
 };
 

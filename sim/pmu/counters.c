@@ -13,7 +13,7 @@
 
 void pmu_note(struct pmu *pmu, const char *format, ...)
 {
-    if (!(trace_on & TRACE_PMI))
+    if (!(pmu->cpu->trace & TRACE_PMI))
         return;
     char text[128];
     va_list args;
@@ -303,7 +303,7 @@ static void note_absent(struct pmu *pmu, uint64_t perfevtsel)
 {
     unsigned encoding = perfevtsel & (PERFEVTSEL_EVENT | PERFEVTSEL_UMASK);
     uint8_t *noted = &pmu->noted[encoding / 8], bit = 1 << encoding % 8;
-    if (!(trace_on & TRACE_PMI) || (*noted & bit))
+    if (!(pmu->cpu->trace & TRACE_PMI) || (*noted & bit))
         return;
     *noted |= bit;
     pmu_note(pmu, "event %02XH/%02XH is not one of this machine's: it counts 0", encoding & 0xff,

@@ -11,7 +11,7 @@ struct pmu *pmu_new(struct cpu *cpu)
 {
     struct pmu *pmu = calloc(1, sizeof *pmu);
     if (!pmu)
-        abort();
+        return NULL;
     pmu->cpu = cpu;
     pmu->profile = cpu->profile;
     pmu_reset(pmu, false);

@@ -6,9 +6,9 @@ DIFF_OBJ := $(DIFF_SRC:%=$(O)/%.o)
 $(DIFF_OBJ): $(O)/%.o: % $(O)/flags.stamp
 	@mkdir -p $(@D)
 	$(call run_as,CC)$(CC) $(SIM_CFLAGS) -MMD -MP -c $< -o $@
-$(O)/test/diff: $(DIFF_OBJ) $(filter-out $(O)/sim/host/main.c.o,$(SIM_OBJ)) $(O)/files.stamp
+$(O)/test/diff: $(DIFF_OBJ) $(LIBPMUSIM)
 	@mkdir -p $(@D)
-	$(call run_as,LD)$(CC) $(filter %.o,$^) $(SIM_LIBS) -o $@
+	$(call run_as,LD)$(CC) $^ $(SIM_LIBS) -o $@
 
 # Only an x86-64 host can be compared with.
 ifeq ($(shell uname -m),x86_64)

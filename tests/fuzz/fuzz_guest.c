@@ -44,8 +44,6 @@ static struct profile profiles[PROFILES];
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
-    stderr = nowhere();
-    PROMISED(freopen("/dev/null", "w", stdout));
     for (unsigned i = 0; i < PROFILES; i++)
         PROMISED(profile_load(&profiles[i], names[i], nowhere()) &&
                  profile_finish(&profiles[i], nowhere()));
@@ -139,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     set_state(m->cpus[0], mode);
     m->max_insns = INSNS;
     m->max_slots = SLOTS; /* one REP instruction may go on for ever */
-    machine_run(m);
+    machine_run(m, SIM_NO_LIMIT);
     PROMISED(m->stop != STOP_NONE);
     PROMISED(memcmp(&rom_start, m->ram + m->rom_start, 8) == 0);
     PROMISED(memcmp(&rom_last, m->ram + m->rom_end - 8, 8) == 0);

@@ -1,7 +1,6 @@
 /* The option parser: one word a line. What it accepts is within the documented ranges. */
 #include <string.h>
 
-#include "sim/dev/dev.h"
 #include "sim/host/options.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -18,10 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (char *word = strtok(text, "\n"); word && argc <= MAX_WORDS; word = strtok(NULL, "\n"))
         argv[argc++] = word;
     if (options_parse(&o, argc, argv, nowhere(), nowhere()) == OPTIONS_RUN) {
-        PROMISED(o.image && o.profile && o.cmdline);
-        PROMISED(o.cpus >= 1 && o.cpus <= MACHINE_MAX_CPUS);
-        PROMISED(o.memory >= 2 << 20 && o.memory < 3ULL << 30);
-        PROMISED(o.n_set <= OPTIONS_MAX_SET);
+        PROMISED(o.image && o.machine.profile && o.cmdline);
+        PROMISED(o.machine.cpus >= 1 && o.machine.cpus <= SIM_MAX_CPUS);
+        PROMISED(o.machine.memory >= SIM_MEMORY_MIN && o.machine.memory <= SIM_MEMORY_MAX);
+        PROMISED(o.machine.n_set <= OPTIONS_MAX_WORDS && o.machine.n_fault <= OPTIONS_MAX_WORDS);
     }
     free(text);
     return 0;

@@ -6,9 +6,9 @@ MODEL_OBJ := $(MODEL_SRC:%=$(O)/%.o)
 $(MODEL_OBJ): $(O)/%.o: % $(O)/flags.stamp
 	@mkdir -p $(@D)
 	$(call run_as,CC)$(CC) $(SIM_CFLAGS) -MMD -MP -c $< -o $@
-$(O)/test/unit/unit_model: $(MODEL_OBJ) $(filter-out $(O)/sim/host/main.c.o,$(SIM_OBJ)) $(O)/files.stamp
+$(O)/test/unit/unit_model: $(MODEL_OBJ) $(LIBPMUSIM)
 	@mkdir -p $(@D)
-	$(call run_as,LD)$(CC) $(filter %.o,$^) $(SIM_LIBS) -lcmocka -o $@
+	$(call run_as,LD)$(CC) $^ $(SIM_LIBS) -lcmocka -o $@
 
 unit: $(O)/test/unit/unit_model
 -include $(MODEL_OBJ:.o=.d)

@@ -4,9 +4,9 @@
 $(O)/mutants/programs: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' 'compile $(subst ','\'',$(CC) $(SIM_CFLAGS) -O1 -w)' \
-		'pmusim $(CC) $(SIM_OBJ) $(SIM_LIBS)' \
-		'unit_model $(CC) $(MODEL_OBJ) $(filter-out $(O)/sim/host/main.c.o,$(SIM_OBJ)) $(SIM_LIBS) -lcmocka' \
-		'diff $(CC) $(DIFF_OBJ) $(filter-out $(O)/sim/host/main.c.o,$(SIM_OBJ)) $(SIM_LIBS)' >$@
+		'pmusim $(CC) $(HOST_OBJ) $(SIM_OBJ) $(SIM_LIBS)' \
+		'unit_model $(CC) $(MODEL_OBJ) $(SIM_OBJ) $(SIM_LIBS) -lcmocka' \
+		'diff $(CC) $(DIFF_OBJ) $(SIM_OBJ) $(SIM_LIBS)' >$@
 
 unit: $(O)/mutants/programs
 

@@ -1,4 +1,4 @@
-#include "sim/stats.h"
+#include "sim/host/stats.h"
 
 #include <inttypes.h>
 

@@ -1,0 +1,91 @@
+#include "sim/host/streams.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of a process there is one standard output and one standard error: why each could not be written;
+ * 0: it could. */
+static int out_error, err_error;
+
+static bool console_out(void *context, const char *text, size_t length)
+{
+    (void)context;
+    while (length) {
+        ssize_t n = write(STDOUT_FILENO, text, length);
+        if (n > 0) {
+            text += n;
+            length -= n;
+        } else if (n < 0 && errno == EAGAIN) {
+            struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+            poll(&p, 1, -1);
+        } else if (n < 0 && errno != EINTR) {
+            out_error = errno;
+            return false;
+        }
+    }
+    return true;
+}
+
+static int console_in(void *context)
+{
+    struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+    uint8_t byte;
+
+    (void)context;
+    if (poll(&p, 1, 0) <= 0)
+        return SIM_INPUT_NONE;
+    return read(STDIN_FILENO, &byte, 1) == 1 ? byte : SIM_INPUT_ENDED;
+}
+
+static bool trace(void *context, const char *line)
+{
+    (void)context;
+    if (fputs(line, stderr) >= 0 && fputc('\n', stderr) >= 0)
+        return true;
+    err_error = errno;
+    return false;
+}
+
+static void note(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "pmusim: %s\n", line);
+}
+
+struct sim_host streams_host(bool input, bool traced)
+{
+    static char buffer[1 << 16];
+
+    /* Many lines; in order with the guest's because both are flushed line by line. */
+    if (traced)
+        setvbuf(stderr, buffer, _IOLBF, sizeof(buffer));
+    return (struct sim_host){.console_out = console_out,
+                             .console_in = input ? console_in : NULL,
+                             .trace = trace,
+                             .note = note};
+}
+
+static bool report(const char *stream, int error)
+{
+    if (error == EPIPE)
+        fprintf(stderr, "pmusim: nobody reads the standard %s any more\n", stream);
+    else if (error)
+        fprintf(stderr, "pmusim: cannot write the standard %s: %s\n", stream, strerror(error));
+    return error != 0;
+}
+
+bool streams_report(void)
+{
+    bool out = report("output", out_error), err = report("error", err_error);
+    return out || err;
+}
+
+bool streams_close(void)
+{
+    errno = 0;
+    if (fflush(stdout) != 0 || ferror(stdout))
+        report("output", errno ? errno : EIO);
+    return fflush(stderr) == 0 && !ferror(stderr) && !ferror(stdout);
+}
