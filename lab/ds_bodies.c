@@ -1,6 +1,7 @@
+/* The records that the bodies of the debug store leave behind. */
 #include "lab/ds_bodies.h"
 
-#include "lab/experiment_old.h"
+#include "lab/experiment.h"
 
 struct bts_record bts_jumps_branch(unsigned n, unsigned rounds, uint64_t address)
 {
@@ -16,12 +17,28 @@ struct bts_record bts_jumps_branch(unsigned n, unsigned rounds, uint64_t address
     return (struct bts_record){from, from + BTS_JUMP_SIZE, 0};
 }
 
+static bool same_branch(const struct bts_record *a, const struct bts_record *b)
+{
+    return a->from == b->from && a->to == b->to;
+}
+
+unsigned bts_jumps_recorded(const struct bts_record *records, unsigned n, unsigned rounds)
+{
+    unsigned i = 0;
+    for (; i < n && i < bts_jumps_branches(rounds); i++) {
+        struct bts_record wanted = bts_jumps_branch(i, rounds, (uint64_t)bts_jumps);
+        if (!same_branch(&records[i], &wanted))
+            break;
+    }
+    return i;
+}
+
 bool bts_jumps_are(const struct bts_record *records, unsigned n, unsigned first, unsigned rounds,
                    uint64_t address)
 {
     for (unsigned i = 0; i < n; i++) {
         struct bts_record wanted = bts_jumps_branch(first + i, rounds, address);
-        if (records[i].from == wanted.from && records[i].to == wanted.to)
+        if (same_branch(&records[i], &wanted))
             continue;
         value_u64("first_wrong", i);
         value_hex("from", records[i].from);

@@ -1,6 +1,35 @@
+/* Experiment 14-10 · BTS buffer full. */
+#include "kernel/string.h"
+#include "lab/bts_lab.h"
+#include "lab/ds_bodies.h"
+#include "lab/experiment.h"
+#include "lab/pmi_wait.h"
+#include "pmu/pmu.h"
+
+enum { SET_UP, PMI_ARRIVES, AT_THRESHOLD, NOTHING_LOST, OVF_BUF_CLEAR, NOT_BEFORE, NOT_AFTER };
+
+static const char *const checks[] = {
+    [SET_UP] = "the debug store can be set up",
+    [PMI_ARRIVES] = "the PMI arrives",
+    [AT_THRESHOLD] = "in the handler the index is at or past the threshold, with room left",
+    [NOTHING_LOST] =
+        "nothing was lost before it: every branch up to the interrupt is there, in order",
+    [OVF_BUF_CLEAR] = "IA32_PERF_GLOBAL_STATUS.OvfBuf is clear after the reset",
+    [NOT_BEFORE] = "with one branch less than the threshold no PMI comes",
+    [NOT_AFTER] = "with one branch more than the threshold it has come",
+};
+
+static void run(void);
+
+const struct experiment ex14_10 = {
+    .id = "14-10",
+    .title = "BTS buffer full",
+    .needs = NEED_PMU | NEED_PMI | NEED_BTS,
+    CHECKS(checks),
+    .run = run,
+};
+
 /*
- * Experiment 14-10 · BTS buffer full.
- *
  * With DEBUGCTL.BTINT set the processor raises the perfmon LVT entry when the BTS index reaches the
  * threshold, so that software can empty the buffer before it is full: the threshold lies "several
  * records short" of the absolute maximum, because the interrupt takes a while and branches go on
@@ -16,16 +45,6 @@
  * PMI may come, with one more it must, and with as many it is reported. What can go wrong: the
  * interrupt comes early, or never, or twice; records are lost before it.
  */
-#include "lab/ds_bodies.h"
-#include "lab/experiment_old.h"
-#include "lab/pmi_wait.h"
-#include "kernel/string.h"
-#include "kernel/trap.h"
-#include "pmu/ds.h"
-#include "pmu/pmu.h"
-
-#include <stddef.h>
-
 #define RECORDS   600
 #define THRESHOLD 40
 #define ROUNDS    20 /* 321 branches: enough for any skid */
@@ -53,110 +72,92 @@ static void on_pmi(const struct pmi *pmi)
     ds_buffer_drain(&ds_area()->bts);
 }
 
-/* How many branches of the run stand at the beginning of the records. What follows is the
- * interrupt's: the branch to its handler, and the handler's own until it stops the trace. */
-static unsigned of_the_run(void)
+static void dump_around_threshold(void)
 {
-    unsigned n = 0;
-    while (n < seen.count && n < bts_jumps_branches(ROUNDS)) {
-        struct bts_record wanted = bts_jumps_branch(n, ROUNDS, (uint64_t)bts_jumps);
-        if (seen.records[n].from != wanted.from || seen.records[n].to != wanted.to)
-            break;
-        n++;
+    unsigned first = THRESHOLD - SHOWN;
+    if (seen.count > first)
+        bts_dump("around the threshold", seen.records + first,
+                 seen.count - first < 2 * SHOWN ? seen.count - first : 2 * SHOWN);
+}
+
+/* Behind the branches of the run stand the interrupt's: the branch to its handler, and the
+ * handler's own until it stops the trace. */
+static void check_nothing_lost(void)
+{
+    unsigned mine = bts_jumps_recorded(seen.records, seen.count, ROUNDS);
+    unsigned torn = bts_torn(seen.records, seen.count);
+    value_u64("recorded_of_the_run", mine);
+    if (torn != 0)
+        value_u64("torn", torn);
+    check(NOTHING_LOST, mine >= THRESHOLD && torn == 0);
+}
+
+static void check_status(void)
+{
+    if (!pmu_info()->global_ctrl) {
+        check_skip(OVF_BUF_CLEAR, "no IA32_PERF_GLOBAL_STATUS: CPUID.0AH:EAX[7:0] < 2");
+        return;
     }
-    return n;
+    uint64_t after = pmu_status();
+    value_hex("status_in_handler", seen.status);
+    value_str("OvfBuf_in_handler", seen.status & GLOBAL_STATUS_OVF_BUF ? "set" : "clear");
+    value_hex("status_after", after);
+    check(OVF_BUF_CLEAR, pmu_pmi_count() != 0 && !(after & GLOBAL_STATUS_OVF_BUF));
 }
 
-static bool records_follow_each_other(void)
-{
-    for (unsigned i = 1; i < seen.count; i++)
-        if (!bts_follows(&seen.records[i - 1], &seen.records[i])) {
-            value_u64("torn_before", i);
-            return false;
-        }
-    return seen.count != 0;
-}
+struct short_run {
+    unsigned pmis, records; /* that came; that are in the buffer */
+};
 
-/* PMIs of a short run with the threshold at so many records. */
-static unsigned pmis_with(unsigned threshold)
+static struct short_run run_short(unsigned threshold)
 {
     const struct ds_setup setup = {.bts_records = RECORDS, .bts_threshold = threshold};
     unsigned before = pmu_pmi_count();
     if (ds_setup(&setup) != NULL)
-        return 0;
+        return (struct short_run){0};
     bts_trace(DEBUGCTL_BTINT, bts_jumps, SHORT);
     wait_for_pmi(before + 1);
-    return pmu_pmi_count() - before;
+    return (struct short_run){pmu_pmi_count() - before, bts_count()};
 }
 
 static void check_the_very_record(void)
 {
     unsigned branches = bts_jumps_branches(SHORT);
-    unsigned before = pmis_with(branches + 1), at = pmis_with(branches),
-             past = pmis_with(branches - 1);
+    struct short_run before = run_short(branches + 1), at = run_short(branches),
+                     past = run_short(branches - 1);
     value_u64("branches", branches);
     value_u64("threshold", branches + 1);
-    value_u64("pmis", before);
-    check(before == 0);
+    value_u64("pmis", before.pmis);
+    if (before.records != branches)
+        value_u64("records", before.records);
+    check(NOT_BEFORE, before.pmis == 0 && before.records == branches);
     value_u64("branches", branches);
-    value_u64("pmis_at_the_threshold", at);
+    value_u64("pmis_at_the_threshold", at.pmis);
     value_u64("threshold", branches - 1);
-    value_u64("pmis", past);
-    check(at <= 1 && past == 1);
+    value_u64("pmis", past.pmis);
+    check(NOT_AFTER, at.pmis <= 1 && past.pmis == 1);
 }
 
 static void run(void)
 {
-    const struct ds_setup setup = {.bts_records = RECORDS, .bts_threshold = THRESHOLD};
-    const char *refused = ds_setup(&setup);
-    memset(&seen, 0, sizeof(seen));
-    value_str("ds_setup", "%s", refused != NULL ? refused : "done");
-    check(refused == NULL);
-    if (refused != NULL)
+    bool set_up = bts_set_up(RECORDS, THRESHOLD);
+    check(SET_UP, set_up);
+    if (!set_up)
         return;
     pmu_set_pmi_handler(on_pmi, PMI_STOP);
     bts_trace(DEBUGCTL_BTINT, bts_jumps, ROUNDS);
     wait_for_pmi(1);
+    dump_around_threshold();
 
-    unsigned mine = of_the_run();
-    unsigned first = THRESHOLD - SHOWN;
-    if (seen.count > first)
-        bts_dump("around the threshold", seen.records + first,
-                 seen.count - first < 2 * SHOWN ? seen.count - first : 2 * SHOWN);
     value_u64("pmis", pmu_pmi_count());
     value_u64("unexpected", pmu_unexpected_count());
-    check(pmu_pmi_count() >= 1 && pmu_unexpected_count() == 0);
+    check(PMI_ARRIVES, pmu_pmi_count() >= 1 && pmu_unexpected_count() == 0);
 
     value_u64("threshold", THRESHOLD);
     value_u64("records_in_handler", seen.count);
-    check(seen.bts_full && seen.count >= THRESHOLD && seen.count < RECORDS);
+    check(AT_THRESHOLD, seen.bts_full && seen.count >= THRESHOLD && seen.count < RECORDS);
 
-    value_u64("recorded_of_the_run", mine);
-    check(mine >= THRESHOLD && records_follow_each_other());
-
-    value_hex("status_in_handler", seen.status);
-    value_str("OvfBuf_in_handler", seen.status & GLOBAL_STATUS_OVF_BUF ? "set" : "clear");
-    value_hex("status_after", pmu_status());
-    check(!(pmu_status() & GLOBAL_STATUS_OVF_BUF));
-
+    check_nothing_lost();
+    check_status();
     check_the_very_record();
 }
-
-static const char *const checks[] = {
-    "the debug store can be set up",
-    "the PMI arrives",
-    "in the handler the index is at or past the threshold, with room left",
-    "nothing was lost before it: every branch up to the interrupt is there, in order",
-    "IA32_PERF_GLOBAL_STATUS.OvfBuf is clear after the reset",
-    "with one branch less than the threshold no PMI comes",
-    "with one branch more than the threshold it has come",
-    NULL,
-};
-
-const struct experiment ex14_10 = {
-    .id = "14-10",
-    .title = "BTS buffer full",
-    CHECKS_OLD(checks),
-    .needs = NEED_PMU | NEED_PMI | NEED_BTS,
-    .run = run,
-};

@@ -1,12 +1,12 @@
 /* Experiment 14-5 · LBR and #DB. */
 #include "kernel/cpuid.h"
 #include "kernel/debugreg.h"
-#include "kernel/msr.h"
 #include "kernel/trap.h"
 #include "lab/branches.h"
 #include "lab/debug_trap.h"
 #include "lab/experiment.h"
 #include "lab/lbr_pmi.h"
+#include "pmu/debugctl.h"
 
 enum { ONE_TRAP, LBR_CLEARED, RECORDS_KEPT, TR_LEFT, TR_RECORDS_KEPT, GO_ON, STAND_STILL };
 
@@ -68,20 +68,11 @@ static void check_lbr_alone(void)
     check(RECORDS_KEPT, one && branches_in_lbr(led->taken, led->n, 0, 0));
 }
 
-/* A hypervisor may take the bit or drop it. */
-static bool can_be_set(uint64_t bit)
-{
-    uint64_t value = 0;
-    bool can = wrmsr_safe(MSR_IA32_DEBUGCTL, bit) && rdmsr_safe(MSR_IA32_DEBUGCTL, &value);
-    wrmsr(MSR_IA32_DEBUGCTL, 0);
-    return can && (value & bit);
-}
-
 static void check_with_tr(void)
 {
-    const char *why = lbr_info()->not_with_tr    ? "TR and LBR exclude each other on this processor"
-                      : !can_be_set(DEBUGCTL_TR) ? "IA32_DEBUGCTL[6] (TR) cannot be set"
-                                                 : NULL;
+    const char *why = lbr_info()->not_with_tr ? "TR and LBR exclude each other on this processor"
+                      : !debugctl_takes(DEBUGCTL_TR) ? "IA32_DEBUGCTL[6] (TR) cannot be set"
+                                                     : NULL;
     if (why != NULL) {
         check_skip_all(TR_LEFT, TR_RECORDS_KEPT, "%s", why);
         return;
@@ -114,7 +105,7 @@ static void check_pmi(void)
     check(GO_ON, pmi.one && pmi.went_on);
 
     /* As in 15-4: every version from 2 on has the bit, but not every hypervisor. */
-    bool on = can_be_set(DEBUGCTL_FREEZE_LBRS_ON_PMI);
+    bool on = debugctl_takes(DEBUGCTL_FREEZE_LBRS_ON_PMI);
     if (!on && (cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR)) {
         check_skip(STAND_STILL, "IA32_DEBUGCTL[11] cannot be set under this hypervisor "
                                 "(CPUID.1:ECX[31] = 1)");
