@@ -10,7 +10,6 @@
 #define LEAF_FEATURES  1
 #define LEAF_TOPOLOGY  0xb
 #define LEAF_TOPOLOGY2 0x1f
-#define ECX_OSXSAVE    (1u << 27)
 #define LEVEL_SMT      (1u << 8)
 #define LEVEL_CORE     (2u << 8)
 
@@ -59,10 +58,10 @@ static void features(struct cpu *cpu, uint32_t out[4])
 {
     uint64_t apic_base = 0;
     out[1] = (out[1] & 0xff00) | cpu->machine->n_cpus << 16 | cpu->index << 24;
-    if (out[2] & ECX_OSXSAVE)
-        out[2] &= ~ECX_OSXSAVE;
+    if (out[2] & CPUID_1_ECX_OSXSAVE)
+        out[2] &= ~(uint32_t)CPUID_1_ECX_OSXSAVE;
     if (cpu->cr4 & CR4_OSXSAVE)
-        out[2] |= ECX_OSXSAVE;
+        out[2] |= CPUID_1_ECX_OSXSAVE;
     if (cpu->lapic &&
         (!lapic_rdmsr(cpu->lapic, MSR_IA32_APIC_BASE, &apic_base) || !(apic_base & APIC_BASE_EN)))
         out[3] &= ~(uint32_t)CPUID_1_EDX_APIC;
@@ -88,11 +87,12 @@ void cpu_cpuid(struct cpu *cpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4]
         topology(cpu, subleaf, out);
 }
 
-bool cpuid_has(const struct cpu *cpu, uint32_t leaf, uint32_t subleaf, unsigned reg, unsigned bit)
+bool cpuid_has(const struct cpu *cpu, uint32_t leaf, uint32_t subleaf, enum cpuid_reg reg,
+               uint32_t bit)
 {
     const struct cpuid_leaf *l = find(cpu, leaf, subleaf);
     if (!l || leaf > maximum(cpu, leaf & EXTENDED))
         return false;
     uint32_t value[4] = {l->eax, l->ebx, l->ecx, l->edx};
-    return value[reg] >> bit & 1;
+    return value[reg] & bit;
 }

@@ -220,7 +220,8 @@ static const struct recipe recipes[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 
 static bool has_feature(const struct cpu *cpu, enum feature f)
 {
-    return f == ALWAYS || cpuid_has(cpu, features[f].leaf, 0, features[f].reg, features[f].bit);
+    return f == ALWAYS ||
+           cpuid_has(cpu, features[f].leaf, 0, features[f].reg, 1u << features[f].bit);
 }
 
 enum { DECODER_64, DECODER_32, DECODER_16, DECODER_REAL };

@@ -106,7 +106,8 @@ static bool announced(const struct cpu *cpu, const ZydisDecodedInstruction *z)
     for (unsigned i = 0; i < sizeof(announced_by) / sizeof(announced_by[0]); i++) {
         const __typeof__(announced_by[0]) *a = &announced_by[i];
         if (a->extension == z->meta.isa_ext && (a->set == ALL || a->set == z->meta.isa_set))
-            return a->leaf != NOWHERE && cpuid_has(cpu, a->leaf, a->subleaf, a->reg, a->bit) &&
+            return a->leaf != NOWHERE &&
+                   cpuid_has(cpu, a->leaf, a->subleaf, a->reg, 1u << a->bit) &&
                    (a->cr4 & ~cpu->cr4) == 0;
     }
     return true;

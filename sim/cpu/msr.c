@@ -12,7 +12,6 @@
 #define MTRRCAP_FIX          (1 << 8)
 #define MTRRCAP_WC           (1 << 10)
 #define MTRR_DEF_TYPE_FIELDS 0xcffull
-#define TSC_ADJUST_LEAF      7
 
 static const uint16_t mtrr_fixed_msr[MTRR_FIXED] = {
     MSR_IA32_MTRR_FIX64K_00000,    MSR_IA32_MTRR_FIX16K_80000,    MSR_IA32_MTRR_FIX16K_A0000,
@@ -25,39 +24,40 @@ static const uint16_t mtrr_fixed_msr[MTRR_FIXED] = {
 typedef bool feature(const struct cpu *cpu);
 static bool has_long_mode(const struct cpu *cpu)
 {
-    return cpuid_has(cpu, 0x80000001, 0, 3, 29);
+    return cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_LM);
 }
 static bool has_efer(const struct cpu *cpu)
 {
-    return has_long_mode(cpu) || cpuid_has(cpu, 0x80000001, 0, 3, 20);
+    return has_long_mode(cpu) || cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_NX);
 }
 static bool has_rdtscp(const struct cpu *cpu)
 {
-    return cpuid_has(cpu, 0x80000001, 0, 3, 27);
+    return cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_RDTSCP);
 }
 static bool has_sep(const struct cpu *cpu)
 {
-    return cpuid_has(cpu, 1, 0, 3, 11);
+    return cpuid_has(cpu, 1, 0, CPUID_EDX, CPUID_1_EDX_SEP);
 }
 static bool has_mtrr(const struct cpu *cpu)
 {
-    return cpuid_has(cpu, 1, 0, 3, 12);
+    return cpuid_has(cpu, 1, 0, CPUID_EDX, CPUID_1_EDX_MTRR);
 }
 static bool has_pat(const struct cpu *cpu)
 {
-    return cpuid_has(cpu, 1, 0, 3, 16);
+    return cpuid_has(cpu, 1, 0, CPUID_EDX, CPUID_1_EDX_PAT);
 }
 static bool has_mca(const struct cpu *cpu)
 {
-    return cpuid_has(cpu, 1, 0, 3, 14);
+    return cpuid_has(cpu, 1, 0, CPUID_EDX, CPUID_1_EDX_MCA);
 }
 static bool has_tsc_adjust(const struct cpu *cpu)
 {
-    return cpuid_has(cpu, TSC_ADJUST_LEAF, 0, 1, 1);
+    return cpuid_has(cpu, 7, 0, CPUID_EBX, CPUID_7_EBX_TSC_ADJUST);
 }
 static bool has_feature_control(const struct cpu *cpu)
 {
-    return cpuid_has(cpu, 1, 0, 2, 5) || cpuid_has(cpu, 1, 0, 2, 6); /* VMX or SMX */
+    return cpuid_has(cpu, 1, 0, CPUID_ECX, CPUID_1_ECX_VMX) ||
+           cpuid_has(cpu, 1, 0, CPUID_ECX, CPUID_1_ECX_SMX);
 }
 
 /* ---- writers with rules of their own ---- */

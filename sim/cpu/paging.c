@@ -90,7 +90,8 @@ static bool large_page(const struct cpu *cpu, const struct paging_mode *m, unsig
         return false;
     if (level == 2)
         return m != &paging_32 || (cpu->cr4 & CR4_PSE);
-    return level == 3 && m == &paging_4 && cpuid_has(cpu, 0x80000001, 0, 3, 26);
+    return level == 3 && m == &paging_4 &&
+           cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_1GB);
 }
 
 static bool page_fault(struct fault *f, uint64_t linear, uint32_t error)

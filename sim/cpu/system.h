@@ -228,8 +228,10 @@ bool tsc_write(struct cpu *cpu, uint64_t value);
 void debug_update(struct cpu *cpu);
 void debug_exception_entered(struct cpu *cpu);
 void debug_io_access(struct cpu *cpu, uint16_t port, unsigned n);
-/* Is a feature bit of CPUID set? reg: 0 EAX ... 3 EDX. */
-bool cpuid_has(const struct cpu *cpu, uint32_t leaf, uint32_t subleaf, unsigned reg, unsigned bit);
+/* Is a feature of CPUID announced? bit: a mask, CPUID_1_EDX_SEP. */
+enum cpuid_reg { CPUID_EAX, CPUID_EBX, CPUID_ECX, CPUID_EDX };
+bool cpuid_has(const struct cpu *cpu, uint32_t leaf, uint32_t subleaf, enum cpuid_reg reg,
+               uint32_t bit);
 
 typedef void system_op(struct cpu *cpu, const struct insn *in);
 system_op op_mov_cr, op_mov_dr, op_smsw, op_lmsw, op_clts, op_invlpg, op_invpcid, op_xgetbv,

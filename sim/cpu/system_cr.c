@@ -80,14 +80,25 @@ bool cr3_write(struct cpu *cpu, uint64_t value)
  * Registers". */
 struct cr4_bit {
     uint32_t bit, leaf;
-    unsigned reg, number; /* EAX EBX ECX EDX = 0..3 */
+    enum cpuid_reg reg;
+    uint32_t announced;
 };
 static const struct cr4_bit cr4_bits[] = {
-    {CR4_VME, 1, 3, 1},         {CR4_PVI, 1, 3, 1},      {CR4_TSD, 1, 3, 4},
-    {CR4_DE, 1, 3, 2},          {CR4_PSE, 1, 3, 3},      {CR4_PAE, 1, 3, 6},
-    {CR4_MCE, 1, 3, 7},         {CR4_PGE, 1, 3, 13},     {CR4_OSFXSR, 1, 3, 24},
-    {CR4_OSXMMEXCPT, 1, 3, 25}, {CR4_OSXSAVE, 1, 2, 26}, {CR4_FSGSBASE, 7, 1, 0},
-    {CR4_SMEP, 7, 1, 7},        {CR4_SMAP, 7, 1, 20},    {CR4_UMIP, 7, 2, 2},
+    {CR4_VME, 1, CPUID_EDX, CPUID_1_EDX_VME},
+    {CR4_PVI, 1, CPUID_EDX, CPUID_1_EDX_VME},
+    {CR4_TSD, 1, CPUID_EDX, CPUID_1_EDX_TSC},
+    {CR4_DE, 1, CPUID_EDX, CPUID_1_EDX_DE},
+    {CR4_PSE, 1, CPUID_EDX, CPUID_1_EDX_PSE},
+    {CR4_PAE, 1, CPUID_EDX, CPUID_1_EDX_PAE},
+    {CR4_MCE, 1, CPUID_EDX, CPUID_1_EDX_MCE},
+    {CR4_PGE, 1, CPUID_EDX, CPUID_1_EDX_PGE},
+    {CR4_OSFXSR, 1, CPUID_EDX, CPUID_1_EDX_FXSR},
+    {CR4_OSXMMEXCPT, 1, CPUID_EDX, CPUID_1_EDX_SSE},
+    {CR4_OSXSAVE, 1, CPUID_ECX, CPUID_1_ECX_XSAVE},
+    {CR4_FSGSBASE, 7, CPUID_EBX, CPUID_7_EBX_FSGSBASE},
+    {CR4_SMEP, 7, CPUID_EBX, CPUID_7_EBX_SMEP},
+    {CR4_SMAP, 7, CPUID_EBX, CPUID_7_EBX_SMAP},
+    {CR4_UMIP, 7, CPUID_ECX, CPUID_7_ECX_UMIP},
 };
 
 static uint64_t cr4_allowed(const struct cpu *cpu)
@@ -95,7 +106,7 @@ static uint64_t cr4_allowed(const struct cpu *cpu)
     uint64_t allowed = CR4_PCE; /* with RDPMC, which has no CPUID bit */
     for (unsigned i = 0; i < sizeof cr4_bits / sizeof *cr4_bits; i++) {
         const struct cr4_bit *b = &cr4_bits[i];
-        if (cpuid_has(cpu, b->leaf, 0, b->reg, b->number))
+        if (cpuid_has(cpu, b->leaf, 0, b->reg, b->announced))
             allowed |= b->bit;
     }
     return allowed;
@@ -120,11 +131,11 @@ bool cr4_write(struct cpu *cpu, uint64_t value)
 bool efer_write(struct cpu *cpu, uint64_t value)
 {
     uint64_t allowed = EFER_LMA;
-    if (cpuid_has(cpu, 0x80000001, 0, 3, 11))
+    if (cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_SYSCALL))
         allowed |= EFER_SCE;
-    if (cpuid_has(cpu, 0x80000001, 0, 3, 20))
+    if (cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_NX))
         allowed |= EFER_NXE;
-    if (cpuid_has(cpu, 0x80000001, 0, 3, 29))
+    if (cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_LM))
         allowed |= EFER_LME | EFER_SCE;
     if (value & ~allowed)
         return false;
@@ -244,7 +255,7 @@ void op_invlpg(struct cpu *cpu, const struct insn *in)
 /* SDM vol. 2 "INVPCID". PCIDs are not announced: CR4.PCIDE is 0 and only PCID 0 is valid. */
 void op_invpcid(struct cpu *cpu, const struct insn *in)
 {
-    if (!cpuid_has(cpu, 7, 0, 1, 10))
+    if (!cpuid_has(cpu, 7, 0, CPUID_EBX, CPUID_7_EBX_INVPCID))
         cpu_fault(cpu, VEC_UD, 0);
     require_cpl0(cpu);
     uint64_t type = insn_register(cpu, in->op[0].reg.value);

@@ -53,7 +53,7 @@ void op_hlt(struct cpu *cpu, const struct insn *in)
 
 static void require_monitor(struct cpu *cpu)
 {
-    if (!cpuid_has(cpu, 1, 0, 2, 3) || cpu->cpl != 0)
+    if (!cpuid_has(cpu, 1, 0, CPUID_ECX, CPUID_1_ECX_MONITOR) || cpu->cpl != 0)
         cpu_fault(cpu, VEC_UD, 0);
 }
 
@@ -79,7 +79,7 @@ void op_mwait(struct cpu *cpu, const struct insn *in)
 /* CLAC, STAC: SDM vol. 2. */
 void op_stac(struct cpu *cpu, const struct insn *in)
 {
-    if (cpu->cpl != 0 || !cpuid_has(cpu, 7, 0, 1, 20))
+    if (cpu->cpl != 0 || !cpuid_has(cpu, 7, 0, CPUID_EBX, CPUID_7_EBX_SMAP))
         cpu_fault(cpu, VEC_UD, 0);
     uint64_t flags = cpu_rflags(cpu) & ~(uint64_t)RFLAGS_AC;
     flags_write(cpu, flags | (in->z.mnemonic == ZYDIS_MNEMONIC_STAC ? RFLAGS_AC : 0));

@@ -72,7 +72,7 @@ void op_rdtsc(struct cpu *cpu, const struct insn *in)
 void op_rdtscp(struct cpu *cpu, const struct insn *in)
 {
     (void)in;
-    if (!cpuid_has(cpu, 0x80000001, 0, 3, 27))
+    if (!cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_RDTSCP))
         cpu_fault(cpu, VEC_UD, 0);
     require_tsc(cpu);
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_tsc);

@@ -4,9 +4,6 @@
 #include "sim/pmu/internal.h"
 
 enum { REG_EAX, REG_EBX, REG_ECX, REG_EDX };
-#define CPUID_7_EBX_SGX        2
-#define CPUID_7_EBX_PT         25
-#define CPUID_1_ECX_DS_CPL_BIT 4
 
 /* Bits that exist together. */
 struct field {
@@ -24,14 +21,14 @@ static uint64_t existing(const struct pmu *pmu, const struct field *f, unsigned 
     return mask;
 }
 
-static bool has_cpuid_bit(const struct pmu *pmu, uint32_t leaf, unsigned reg, unsigned bit)
+static bool has_cpuid_bit(const struct pmu *pmu, uint32_t leaf, unsigned reg, uint32_t bit)
 {
     const struct profile *p = pmu->profile;
     for (unsigned i = 0; i < p->n_cpuid; i++) {
         const struct cpuid_leaf *l = &p->cpuid[i];
         if (l->leaf == leaf && (l->any_subleaf || l->subleaf == 0)) {
             const uint32_t value[] = {l->eax, l->ebx, l->ecx, l->edx};
-            return value[reg] >> bit & 1;
+            return value[reg] & bit;
         }
     }
     return false;
@@ -74,7 +71,7 @@ static bool has_sgx(const struct pmu *pmu, unsigned i)
 static bool has_pt(const struct pmu *pmu, unsigned i)
 {
     (void)i;
-    return has_cpuid_bit(pmu, 7, REG_EBX, CPUID_7_EBX_PT);
+    return has_cpuid_bit(pmu, 7, REG_EBX, CPUID_7_EBX_INTEL_PT);
 }
 
 /* SDM vol. 4, IA32_PERF_GLOBAL_OVF_CTRL and IA32_PERF_GLOBAL_STATUS_RESET. */
@@ -150,7 +147,7 @@ static bool has_bts(const struct pmu *pmu, unsigned i)
 
 static bool has_bts_by_cpl(const struct pmu *pmu, unsigned i)
 {
-    return has_bts(pmu, i) && has_cpuid_bit(pmu, 1, REG_ECX, CPUID_1_ECX_DS_CPL_BIT);
+    return has_bts(pmu, i) && has_cpuid_bit(pmu, 1, REG_ECX, CPUID_1_ECX_DS_CPL);
 }
 
 /* SDM vol. 3 "Freezing LBR and Performance Counters on PMI". */
