@@ -160,12 +160,6 @@ void check(unsigned which, bool ok)
         report(ok, NULL);
 }
 
-void check_next(bool ok);
-void check_next(bool ok)
-{
-    check(tap.next, ok);
-}
-
 static void skip(unsigned first, unsigned last, const char *format, va_list ap)
 {
     char reason[TEXT_SIZE];
@@ -188,15 +182,6 @@ void check_skip_all(unsigned first, unsigned last, const char *reason_format, ..
     va_list ap;
     va_start(ap, reason_format);
     skip(first, last, reason_format, ap);
-    va_end(ap);
-}
-
-void check_skip_next(const char *reason_format, ...) __attribute__((format(printf, 1, 2)));
-void check_skip_next(const char *reason_format, ...)
-{
-    va_list ap;
-    va_start(ap, reason_format);
-    skip(tap.next, tap.next, reason_format, ap);
     va_end(ap);
 }
 
