@@ -1,11 +1,14 @@
 /* What the processor says of its PMU. */
 #include "lab/enumeration.h"
 
+#include "kernel/msr.h"
 #include "lab/experiment.h"
 #include "pmu/pmu.h"
 #include "x86/decode.h"
 
-#define FIELDS_SIZE 256
+#define FIELDS_SIZE          256
+#define PATTERN              ARCH_U64(0xa5a5a5a55a5a5a5a)
+#define OLD_ADDRESS_ALL_ONES 0xffffffffULL /* what the old address takes of an all-ones value */
 
 static void note_events(const struct pmu_info *info)
 {
@@ -42,4 +45,48 @@ void note_enumeration(void)
     note("PMU %s, BTS %s, PEBS %s",
          info->misc_enable.value & MISC_ENABLE_PMU_AVAILABLE ? "available" : "not available",
          info->bts ? "available" : info->no_bts, info->pebs ? "available" : info->no_pebs);
+}
+
+uint64_t enumerated_general(void)
+{
+    return pmu_all_counters() & (PMU_MASK(GLOBAL_FIXED_SHIFT) - 1);
+}
+
+uint64_t enumerated_fixed(void)
+{
+    return pmu_all_counters() & ~(PMU_MASK(GLOBAL_FIXED_SHIFT) - 1);
+}
+
+bool enumerated_all(uint64_t counters, bool (*holds)(unsigned counter))
+{
+    bool all = true;
+    for (unsigned counter = 0; counters >> counter; counter++)
+        if (counters & PMU_MASK(counter))
+            all = holds(counter) && all;
+    return all;
+}
+
+bool counter_reads_back_full(unsigned counter)
+{
+    uint64_t max = pmu_counter_max(counter);
+    bool wide = counter >= GLOBAL_FIXED_SHIFT || pmu_info()->full_width_write;
+    bool written =
+        wide ? pmu_write(counter, max) : wrmsr_safe(pmu_counter_msr(counter), OLD_ADDRESS_ALL_ONES);
+    uint64_t back = pmu_read(counter);
+    if (!written || back != max)
+        note("counter MSR %XH: wrote all ones, reads 0x%llx, CPUID says 0x%llx",
+             (unsigned)pmu_counter_msr(counter), (unsigned long long)back, (unsigned long long)max);
+    /* Bit 31 of the pattern is not what stands above it. */
+    bool pattern =
+        !wide || (pmu_write(counter, PATTERN & max) && pmu_read(counter) == (PATTERN & max));
+    pmu_write(counter, 0);
+    return written && back == max && pattern;
+}
+
+bool counter_reads_back_by_old_address(unsigned counter)
+{
+    wrmsr(pmu_counter_msr(counter), OLD_ADDRESS_ALL_ONES);
+    bool full = pmu_read(counter) == pmu_counter_max(counter);
+    wrmsr(pmu_counter_msr(counter), 0);
+    return full;
 }

@@ -40,29 +40,6 @@ const struct experiment ex15_1 = {
  * announces; a width in CPUID that is not the counter's. SDM vol. 2 "CPUID" (leaf 0AH), vol. 3
  * "Architectural Performance Monitoring".
  */
-#define PATTERN              ARCH_U64(0xa5a5a5a55a5a5a5a)
-#define OLD_ADDRESS_ALL_ONES 0xffffffffULL /* what the old address takes of an all-ones value */
-
-/* The announced counters of either sort, as bits of IA32_PERF_GLOBAL_CTRL. */
-static uint64_t general(void)
-{
-    return pmu_all_counters() & (PMU_MASK(GLOBAL_FIXED_SHIFT) - 1);
-}
-
-static uint64_t fixed(void)
-{
-    return pmu_all_counters() & ~(PMU_MASK(GLOBAL_FIXED_SHIFT) - 1);
-}
-
-/* Asks all of these counters, also when one has said no. */
-static bool all_of(uint64_t counters, bool (*holds)(unsigned counter))
-{
-    bool all = true;
-    for (unsigned counter = 0; counters >> counter; counter++)
-        if (counters & PMU_MASK(counter))
-            all = holds(counter) && all;
-    return all;
-}
 
 /* RDMSR of a register; notes one that faults. */
 static bool answers(uint32_t msr)
@@ -93,14 +70,14 @@ static bool rdpmc_answers(unsigned counter)
 static void check_announced(const struct pmu_info *info)
 {
     value_u64("general_counters", info->n_general);
-    check(GENERAL_ANSWER, all_of(general(), general_answers));
+    check(GENERAL_ANSWER, enumerated_all(enumerated_general(), general_answers));
 
     if (info->fixed_mask == 0) {
         check_skip(FIXED_ANSWER, "%s", info->no_fixed);
     } else {
         value_hex("fixed_mask", info->fixed_mask);
         bool control = answers(MSR_IA32_FIXED_CTR_CTRL);
-        check(FIXED_ANSWER, all_of(fixed(), fixed_answers) && control);
+        check(FIXED_ANSWER, enumerated_all(enumerated_fixed(), fixed_answers) && control);
     }
 
     if (!info->global_ctrl) {
@@ -110,7 +87,7 @@ static void check_announced(const struct pmu_info *info)
         check(GLOBAL_ANSWER, answers(MSR_IA32_PERF_GLOBAL_STATUS) && control);
     }
 
-    check(RDPMC_ANSWERS, all_of(pmu_all_counters(), rdpmc_answers));
+    check(RDPMC_ANSWERS, enumerated_all(pmu_all_counters(), rdpmc_answers));
 }
 
 /* Not ours: an MSR of another meaning may stand there, but then GLOBAL_CTRL has no bit for it. */
@@ -138,45 +115,19 @@ static void check_one_past(const struct pmu_info *info)
     check(ONE_PAST, enable_faults);
 }
 
-/* An all-ones write through the counter's widest door must come back as 2^width - 1, and so must a
- * pattern that the old address cannot write: bit 31 is not what stands above it. */
-static bool reads_back_full(unsigned counter)
-{
-    uint64_t max = pmu_counter_max(counter);
-    bool wide = counter >= GLOBAL_FIXED_SHIFT || pmu_info()->full_width_write;
-    bool written =
-        wide ? pmu_write(counter, max) : wrmsr_safe(pmu_counter_msr(counter), OLD_ADDRESS_ALL_ONES);
-    uint64_t back = pmu_read(counter);
-    if (!written || back != max)
-        note("counter MSR %XH: wrote all ones, reads 0x%llx, CPUID says 0x%llx",
-             (unsigned)pmu_counter_msr(counter), (unsigned long long)back, (unsigned long long)max);
-    bool pattern =
-        !wide || (pmu_write(counter, PATTERN & max) && pmu_read(counter) == (PATTERN & max));
-    pmu_write(counter, 0);
-    return written && back == max && pattern;
-}
-
-/* By the old address: 32 ones, bit 31 sign-extended. */
-static bool reads_back_by_old_address(unsigned counter)
-{
-    wrmsr(pmu_counter_msr(counter), OLD_ADDRESS_ALL_ONES);
-    bool full = pmu_read(counter) == pmu_counter_max(counter);
-    wrmsr(pmu_counter_msr(counter), 0);
-    return full;
-}
-
 static void check_widths(const struct pmu_info *info)
 {
     value_u64("width", info->general_width);
     value_str("written_by", info->full_width_write ? "IA32_A_PMCx and IA32_PMCx" : "IA32_PMCx");
-    bool full = all_of(general(), reads_back_full);
-    check(GENERAL_WIDTH, all_of(general(), reads_back_by_old_address) && full);
+    bool full = enumerated_all(enumerated_general(), counter_reads_back_full);
+    check(GENERAL_WIDTH,
+          enumerated_all(enumerated_general(), counter_reads_back_by_old_address) && full);
     if (info->fixed_mask == 0) {
         check_skip(FIXED_WIDTH, "%s", info->no_fixed);
         return;
     }
     value_u64("width", info->fixed_width);
-    check(FIXED_WIDTH, all_of(fixed(), reads_back_full));
+    check(FIXED_WIDTH, enumerated_all(enumerated_fixed(), counter_reads_back_full));
 }
 
 static void run(void)

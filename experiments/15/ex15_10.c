@@ -1,6 +1,7 @@
 /* Experiment 15-10 · Load latency. */
 #include "lab/chain.h"
 #include "lab/experiment.h"
+#include "lab/load_sample.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
 
@@ -35,66 +36,14 @@ const struct experiment ex15_10 = {
  * It has been followed once before: what still fits is found where it fits.
  *
  * First every load counts (threshold 3, the lowest), then only those slower than the half way from
- * the last level's latency to memory's. A real processor tags few loads, and at random: so the
- * counter goes on from run to run until there are enough records. Its caches are shared with code,
- * tables and other processors, prefetchers guess right by chance: so the level is asserted of every
- * second record.
+ * the last level's latency to memory's. A real processor's caches are shared with code, tables and
+ * other processors, prefetchers guess right by chance: so the level is asserted of every second
+ * record.
  */
-#define RECORDS   64
-#define PERIOD    97
-#define SAMPLES   32
-#define LOADS     (SAMPLES * (PERIOD + 1) + PERIOD / 2) /* the last sample lies well inside */
-#define MANY_RUNS 64 /* a processor that tags few loads needs more */
-#define LOWEST    4  /* cycles: MSR_PEBS_LD_LAT_THRESHOLD = 3 */
-
-struct sampled {
-    unsigned n, below, outside, at_level; /* records; too fast; not in the buffer; of the level */
-    unsigned runs;
-    uint64_t least, most, sum; /* latencies */
-};
+#define MANY_RUNS 64 /* a processor that tags few loads needs more than one */
 
 static struct chain chain;
 static unsigned counter;
-
-static const struct pebs_event *event(void)
-{
-    return &pebs_generation(NULL)->latency;
-}
-
-static void take_records(struct sampled *s, enum pebs_level level, uint64_t lowest)
-{
-    struct pebs_record r;
-    for (unsigned i = 0; i < pebs_count() && pebs_read(i, &r); i++) {
-        uint64_t latency = r.value[PEBS_LATENCY];
-        s->n++;
-        s->below += latency < lowest;
-        s->outside += r.value[PEBS_DATA_ADDRESS] - (uint64_t)chain.memory >= chain.sizes[level];
-        s->at_level += pebs_level_of(r.value[PEBS_DATA_SOURCE]) == level;
-        s->sum += latency;
-        s->least = latency < s->least ? latency : s->least;
-        s->most = latency > s->most ? latency : s->most;
-    }
-}
-
-/* Until there are enough records, but not more often than that. */
-static struct sampled sample(enum pebs_level level, uint64_t lowest, unsigned most_runs)
-{
-    struct sampled s = {.least = UINT64_MAX};
-    chain_make(&chain, level);
-    pebs_set_latency((unsigned)lowest);
-    pebs_enable(counter, event(), PERIOD);
-    for (; s.runs < most_runs && s.n < SAMPLES / 2; s.runs++) {
-        ds_buffer_drain(&ds_area()->pebs);
-        chain_count(&chain, counter, LOADS);
-        take_records(&s, level, lowest);
-    }
-    pebs_disable();
-    note("%-6s %8llu KiB, latency at least %llu: %u records, cycles %llu to %llu, %u from %s",
-         pebs_level_name(level), (unsigned long long)chain.sizes[level] >> 10,
-         (unsigned long long)lowest, s.n, (unsigned long long)(s.n ? s.least : 0),
-         (unsigned long long)s.most, s.at_level, pebs_level_name(level));
-    return s;
-}
 
 static void show_one(void)
 {
@@ -103,40 +52,43 @@ static void show_one(void)
         pebs_dump_records("the first of the last buffer", &r, 1);
 }
 
-static void check_level(unsigned which, enum pebs_level level, const struct sampled *s)
+static void check_level(unsigned which, enum pebs_level level, const struct load_sample *s)
 {
     value_u64("buffer_bytes", chain.sizes[level]);
-    value_u64("records", s->n);
+    value_u64("records", s->records);
     value_u64("faster_than_the_threshold", s->below);
     value_u64("outside_of_the_buffer", s->outside);
     value_u64("from_this_level", s->at_level);
-    value_ratio("mean_cycles", s->sum, s->n);
-    check(which, s->n != 0 && s->below == 0 && s->outside == 0 && 2 * s->at_level >= s->n);
+    value_ratio("mean_cycles", s->sum, s->records);
+    check(which,
+          s->records != 0 && s->below == 0 && s->outside == 0 && 2 * s->at_level >= s->records);
 }
 
-static uint64_t mean(const struct sampled *s)
+static uint64_t mean(const struct load_sample *s)
 {
-    return s->sum / (s->n ? s->n : 1);
+    return s->sum / (s->records ? s->records : 1);
 }
 
-static void check_high_threshold(const struct sampled low[CHAIN_LEVELS])
+static void check_high_threshold(const struct load_sample low[CHAIN_LEVELS])
 {
     uint64_t high = (mean(&low[PEBS_LLC]) + mean(&low[PEBS_MEMORY])) / 2;
-    struct sampled m = sample(PEBS_MEMORY, high, MANY_RUNS); /* its chain still stands */
-    struct sampled s = sample(PEBS_L1, high, m.runs);
+    struct load_sample m =
+        load_sample(&chain, counter, PEBS_MEMORY, high, MANY_RUNS); /* its chain still stands */
+    struct load_sample s = load_sample(&chain, counter, PEBS_L1, high, m.runs);
     value_u64("threshold", high);
-    value_u64("records_of_memory", m.n);
+    value_u64("records_of_memory", m.records);
     value_u64("faster_than_the_threshold", m.below + s.below);
-    check(NONE_FASTER, high > LOWEST && m.n != 0 && m.below + s.below == 0);
-    value_u64("records_of_L1", s.n);
-    value_u64("records_of_memory", m.n);
-    check(FEWER_FAST, m.n != 0 && s.n < m.n);
+    check(NONE_FASTER, high > LOAD_SAMPLE_LOWEST && m.records != 0 && m.below + s.below == 0);
+    value_u64("records_of_L1", s.records);
+    value_u64("records_of_memory", m.records);
+    check(FEWER_FAST, m.records != 0 && s.records < m.records);
 }
 
 static bool set_up(void)
 {
-    uint32_t counters = pebs_counters(event());
-    const struct ds_setup setup = {.pebs_records = RECORDS, .pebs_threshold = DS_CIRCULAR};
+    uint32_t counters = pebs_counters(load_sample_event());
+    const struct ds_setup setup = {.pebs_records = LOAD_SAMPLE_RECORDS,
+                                   .pebs_threshold = DS_CIRCULAR};
     const char *refused = ds_setup(&setup);
     bool caches = chain_init(&chain);
     value_str("ds_setup", "%s", refused != NULL ? refused : "done");
@@ -153,7 +105,7 @@ static bool set_up(void)
 
 static void run(void)
 {
-    struct sampled low[CHAIN_LEVELS];
+    struct load_sample low[CHAIN_LEVELS];
     bool ready = set_up();
     check(SET_UP, ready);
     if (!ready)
@@ -165,7 +117,7 @@ static void run(void)
         return;
     }
     for (unsigned level = PEBS_L1; level < CHAIN_LEVELS; level++) {
-        low[level] = sample(level, LOWEST, MANY_RUNS);
+        low[level] = load_sample(&chain, counter, level, LOAD_SAMPLE_LOWEST, MANY_RUNS);
         if (level == PEBS_MEMORY)
             show_one();
         check_level(L1 + level, level, &low[level]);
