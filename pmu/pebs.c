@@ -41,7 +41,8 @@ static bool data_cfg_takes(uint64_t groups)
 
 void pebs_init_cpu(void)
 {
-    static const uint64_t choices[] = {PEBS_CFG_MEMORY | PEBS_CFG_GPRS, PEBS_CFG_GPRS, 0};
+    static const uint64_t choices[] = {PEBS_DATA_CFG_MEMINFO | PEBS_DATA_CFG_GPRS,
+                                       PEBS_DATA_CFG_GPRS, 0};
     unsigned i = 0;
     if (!pmu_info()->pebs || !adaptive())
         return;
@@ -111,7 +112,7 @@ const char *pebs_no_latency(void)
         return "no load latency: no counter can be enabled for it in IA32_PEBS_ENABLE";
     if (!wrmsr_safe(MSR_PEBS_LD_LAT_THRESHOLD, LATENCY_MIN - 1))
         return "no load latency: MSR_PEBS_LD_LAT_THRESHOLD (3F6H) raises #GP";
-    if (adaptive() && !(data_cfg & PEBS_CFG_MEMORY))
+    if (adaptive() && !(data_cfg & PEBS_DATA_CFG_MEMINFO))
         return "no load latency: MSR_PEBS_DATA_CFG[0] (memory group) cannot be set";
     return NULL;
 }

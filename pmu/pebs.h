@@ -51,12 +51,6 @@ struct pebs_record {
 
 #define PEBS_FMT_ADAPTIVE 4 /* the records say themselves what is in them */
 
-/* MSR_PEBS_DATA_CFG: the groups of an adaptive record behind its basic group. */
-#define PEBS_CFG_MEMORY (1 << 0)
-#define PEBS_CFG_GPRS   (1 << 1)
-#define PEBS_CFG_XMMS   (1 << 2)
-#define PEBS_CFG_LBRS   (1 << 3)
-
 static inline bool pebs_has(const struct pebs_record *r, enum pebs_field f)
 {
     return r->present >> f & 1;

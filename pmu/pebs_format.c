@@ -7,6 +7,8 @@
  */
 #include "pmu/pebs.h"
 
+#include "x86/pmu.h"
+
 #define QUAD   8
 #define FIELDS (PEBS_N_FIELDS)
 
@@ -67,8 +69,8 @@ static const struct group {
     unsigned n;
     uint8_t fields[MAX_GROUP_FIELDS];
 } groups[] = {
-    {PEBS_CFG_MEMORY, 4, {PEBS_DATA_ADDRESS, PEBS_DATA_SOURCE, PEBS_LATENCY, PEBS_TX}},
-    {PEBS_CFG_GPRS,
+    {PEBS_DATA_CFG_MEMINFO, 4, {PEBS_DATA_ADDRESS, PEBS_DATA_SOURCE, PEBS_LATENCY, PEBS_TX}},
+    {PEBS_DATA_CFG_GPRS,
      18,
      {PEBS_RFLAGS, PEBS_RIP, PEBS_RAX, PEBS_RCX, PEBS_RDX, PEBS_RBX, PEBS_RSP, PEBS_RBP, PEBS_RSI,
       PEBS_RDI, PEBS_R8, PEBS_R9, PEBS_R10, PEBS_R11, PEBS_R12, PEBS_R13, PEBS_R14, PEBS_R15}},

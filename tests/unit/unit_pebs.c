@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "pmu/pebs.h"
+#include "x86/pmu.h"
 
 static uint64_t raw[64];
 
@@ -76,8 +77,8 @@ static void adaptive(void **state)
     assert_false(pebs_has(&r, PEBS_RIP));
     assert_false(pebs_has(&r, PEBS_LATENCY));
 
-    assert_int_equal(pebs_format_size(4, PEBS_CFG_GPRS), 32 + 144);
-    raw[0] = (32ULL + 144) << 48 | PEBS_CFG_GPRS;
+    assert_int_equal(pebs_format_size(4, PEBS_DATA_CFG_GPRS), 32 + 144);
+    raw[0] = (32ULL + 144) << 48 | PEBS_DATA_CFG_GPRS;
     assert_int_equal(pebs_decode(4, raw, sizeof raw, &r), 32 + 144);
     assert_int_equal(r.value[PEBS_RFLAGS], 5);
     assert_int_equal(r.value[PEBS_RIP], 6);
@@ -92,8 +93,9 @@ static void adaptive(void **state)
     assert_int_equal(r.value[PEBS_R8], 15);
     assert_int_equal(r.value[PEBS_R15], 22);
 
-    assert_int_equal(pebs_format_size(4, PEBS_CFG_MEMORY | PEBS_CFG_GPRS), 32 + 32 + 144);
-    raw[0] = (32ULL + 32 + 144) << 48 | PEBS_CFG_MEMORY | PEBS_CFG_GPRS;
+    assert_int_equal(pebs_format_size(4, PEBS_DATA_CFG_MEMINFO | PEBS_DATA_CFG_GPRS),
+                     32 + 32 + 144);
+    raw[0] = (32ULL + 32 + 144) << 48 | PEBS_DATA_CFG_MEMINFO | PEBS_DATA_CFG_GPRS;
     assert_int_equal(pebs_decode(4, raw, sizeof raw, &r), 32 + 32 + 144);
     assert_int_equal(r.value[PEBS_DATA_ADDRESS], 5);
     assert_int_equal(r.value[PEBS_DATA_SOURCE], 6);
@@ -101,7 +103,7 @@ static void adaptive(void **state)
     assert_int_equal(r.value[PEBS_RFLAGS], 9);
 
     /* Groups that we do not read are skipped by the size. */
-    raw[0] = (32ULL + 256) << 48 | PEBS_CFG_XMMS;
+    raw[0] = (32ULL + 256) << 48 | PEBS_DATA_CFG_XMMS;
     assert_int_equal(pebs_decode(4, raw, sizeof raw, &r), 32 + 256);
 }
 
@@ -110,9 +112,9 @@ static void malformed(void **state)
 {
     (void)state;
     struct pebs_record r;
-    raw[0] = (32ULL + 144) << 48 | PEBS_CFG_GPRS;
+    raw[0] = (32ULL + 144) << 48 | PEBS_DATA_CFG_GPRS;
     assert_int_equal(pebs_decode(4, raw, 32 + 143, &r), 0);
-    raw[0] = 32ULL << 48 | PEBS_CFG_GPRS;
+    raw[0] = 32ULL << 48 | PEBS_DATA_CFG_GPRS;
     assert_int_equal(pebs_decode(4, raw, sizeof raw, &r), 0);
     raw[0] = 0;
     assert_int_equal(pebs_decode(4, raw, sizeof raw, &r), 0);
