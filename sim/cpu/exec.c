@@ -391,24 +391,11 @@ static void take_fault(struct cpu *cpu)
     cpu->deadline = 0;
 }
 
-void cpu_run(struct cpu *cpu, uint64_t until)
+/* Until something ends it. A function of its own: beside _setjmp() the compiler would keep nothing
+ * in registers. */
+static __attribute__((noinline)) void run_blocks(struct cpu *cpu)
 {
     struct exec *x = exec_of(cpu);
-    cpu->until = until;
-    cpu->deadline = 0;
-    exec_update_mode(cpu);
-    cpu->fault_env = &x->env;
-    switch (_setjmp(x->env)) {
-    case LEAVE_FAULT:
-        take_fault(cpu);
-        break;
-    case LEAVE_STOP:
-        exec_unpatch(x);
-        x->running = NULL;
-        return;
-    default:
-        break;
-    }
     for (;;) {
         if (cpu->now >= cpu->deadline) {
             if (!service(cpu))
@@ -441,4 +428,25 @@ void cpu_run(struct cpu *cpu, uint64_t until)
         b->op[index].fn(cpu, &b->op[index]);
         x->running = NULL;
     }
+}
+
+void cpu_run(struct cpu *cpu, uint64_t until)
+{
+    struct exec *x = exec_of(cpu);
+    cpu->until = until;
+    cpu->deadline = 0;
+    exec_update_mode(cpu);
+    cpu->fault_env = &x->env;
+    switch (_setjmp(x->env)) {
+    case LEAVE_FAULT:
+        take_fault(cpu);
+        break;
+    case LEAVE_STOP:
+        exec_unpatch(x);
+        x->running = NULL;
+        return;
+    default:
+        break;
+    }
+    run_blocks(cpu);
 }
