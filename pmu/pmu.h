@@ -36,7 +36,7 @@ struct pmu_kind;
  */
 struct pmu_info {
     const struct pmu_kind *kind; /* the driver's own: pmu/kind.h */
-    bool present;                /* version >= 1 and at least one general counter */
+    bool present;                /* of a kind that the driver knows, with a general counter */
     unsigned version;   /* CPUID.0AH:EAX[7:0], to be shown: the fields say what follows from it */
     unsigned n_general; /* 0 to PMU_MAX_GENERAL */
     unsigned general_width; /* bits, 32 to 64 */
@@ -92,8 +92,8 @@ uint32_t pmu_select_msr(unsigned general);
 
 /*
  * Programs general counter n: select is an event (EVENT_*) with PERFEVTSEL_* flags, EN set here.
- * The counter does not run before its window opens: in version 1, which has no GLOBAL_CTRL, EN is
- * left to the window.
+ * The counter does not run before its window opens: where no register enables all, EN is left
+ * to the window.
  */
 void pmu_select(unsigned general, uint64_t select);
 /* Programs IA32_FIXED_CTR_CTRL; value has four bits a counter (SDM "FIXED_CTR_CTRL MSR Layout"). */
@@ -114,17 +114,17 @@ bool pmu_write(unsigned counter, uint64_t value);
 bool pmu_write_overflow_in(unsigned counter, uint64_t n);
 
 /* IA32_PERF_GLOBAL_STATUS, and its clearing through IA32_PERF_GLOBAL_OVF_CTRL (from version 4 on
- * IA32_PERF_GLOBAL_STATUS_RESET). In version 1 the status is made from the counters with INT that
- * have run past their maximum, and there is nothing to clear. */
+ * IA32_PERF_GLOBAL_STATUS_RESET). Where there is none, the status is made from the counters with
+ * INT that have run past their maximum, and there is nothing to clear. */
 uint64_t pmu_status(void);
 void pmu_status_reset(uint64_t bits);
-uint64_t pmu_status_all(void); /* the bits of the status that this version can have */
+uint64_t pmu_status_all(void); /* the bits that the status can have */
 /* Those bits of a status that say why there is a PMI: overflows and OvfBuf. The others are states
  * (frozen, in SGX) or somebody else's; CondChgd is set by processors that nobody has touched. */
 uint64_t pmu_causes(uint64_t status);
 
-/* Runs body(arg) in the counting window (pmu/window.S) with the counters of mask counting. Version
- * 1 can open only general counter 0. */
+/* Runs body(arg) in the counting window (pmu/window.S) with the counters of mask counting. Where
+ * no register enables all, it can open only general counter 0. */
 void pmu_count(uint64_t mask, window_body body, uint64_t arg);
 /* The same in two steps, for spans that are not one call: opens, closes. */
 void pmu_open(uint64_t mask);

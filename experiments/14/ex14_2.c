@@ -6,8 +6,8 @@
 enum { IN_ORDER, TOS_MOVES, TOS_NEWEST, OLDEST_GONE, TOS_WRAPS, TOS_NEWEST_AFTER_WRAP };
 
 static const char *const checks[] = {
-    [IN_ORDER] = "newest first, the records are the ten jumps in program order, as many as the "
-                 "stack holds",
+    [IN_ORDER] = ("newest first, the records are the ten jumps in program order, as many as the "
+                  "stack holds"),
     [TOS_MOVES] = "each record has moved TOS on by one, modulo the depth",
     [TOS_NEWEST] = "TOS points to the newest record",
     [OLDEST_GONE] = "of more branches than the stack holds the newest remain, the oldest are gone",

@@ -14,8 +14,8 @@ static const char *const checks[] = {
     [FREE_COUNTS] = "without FREEZE_PERFMON_ON_PMI the second read in the handler is larger",
     [FROZEN_PMI] = "with FREEZE_PERFMON_ON_PMI one PMI arrives",
     [FROZEN_STANDS] = "with FREEZE_PERFMON_ON_PMI both reads in the handler are equal",
-    [SHOWN] = "the freeze shows where this version has it: GLOBAL_CTRL = 0 before 4, CTR_FRZ "
-              "from 4 on",
+    [SHOWN] = ("the freeze shows where this version has it: GLOBAL_CTRL = 0 before 4, CTR_FRZ "
+               "from 4 on"),
     [WRONG_WAY] = "the other version's way does not thaw",
     [RIGHT_WAY] = "it thaws by GLOBAL_CTRL before version 4, by GLOBAL_STATUS_RESET from 4 on",
 };
