@@ -111,6 +111,16 @@ enum stop_reason sim_run(struct machine *m, uint64_t slots)
     return m->stop;
 }
 
+bool sim_pass_time(struct machine *m)
+{
+    return machine_pass_time(m);
+}
+
+uint64_t sim_instructions(const struct machine *m)
+{
+    return machine_instructions(m);
+}
+
 enum stop_reason sim_stop_reason(const struct machine *m)
 {
     return m->stop;

@@ -101,6 +101,11 @@ bool sim_trace(struct machine *m, unsigned kinds, const uint64_t *from, const ui
  * uarch.retire_width), or to the end with SIM_NO_LIMIT. How a run is cut into slices changes
  * nothing in it. */
 enum stop_reason sim_run(struct machine *m, uint64_t slots);
+/* Lets the processors idle until the next timer of a local APIC is due, whatever they are at: what
+ * a guest waits for in a loop without end then comes at once. False: no timer is set. */
+bool sim_pass_time(struct machine *m);
+/* Instructions retired so far, by all processors. */
+uint64_t sim_instructions(const struct machine *m);
 /* Why it stopped; what the guest wrote to the debug-exit port. */
 enum stop_reason sim_stop_reason(const struct machine *m);
 uint8_t sim_exit_value(const struct machine *m);

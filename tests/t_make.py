@@ -14,8 +14,6 @@ import time
 import harness
 from harness import BUILD, equal, ok, run
 
-ENDLESS = "run=0-4 selftest watchdog=60000"  # a loop that no watchdog ends in the time of a test
-
 
 def make(*words, seconds=120):
     return run("make", "-s", f"O={BUILD}", *words, seconds=seconds)
@@ -57,6 +55,13 @@ for words, wanted in [
 ]:
     result = run("scripts/run", env={"ENGINE": "sim", "O": str(BUILD), **words})
     equal(result.status, wanted, f"scripts/run {words}: exit {wanted}")
+
+# ---- An endless loop: the kernel's watchdog waits 5 seconds of the machine's time, a person does not wait minutes ----
+
+looped = [run("scripts/run", env={"ENGINE": "sim", "O": str(BUILD), "CMDLINE": "run=0-4 selftest"}, seconds=100) for _ in range(2)]
+ok(looped[0].status == 1 and "took longer than 5000 ms" in looped[0].out, "an endless loop: the watchdog strikes", looped[0])
+ok("--patience" in looped[0].err, "and it is said whose patience ended", looped[0])
+equal(looped[1].out, looped[0].out, "the same each time")
 
 # ---- Scripts that are asked wrongly ----
 

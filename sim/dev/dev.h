@@ -44,6 +44,9 @@ void machine_free(struct machine *m);
 /* Runs all processors round-robin by simulated time for this many slots of processor time, or until
  * machine->stop is set. */
 void machine_run(struct machine *m, uint64_t slots);
+/* sim_pass_time() and sim_instructions(). */
+bool machine_pass_time(struct machine *m);
+uint64_t machine_instructions(const struct machine *m);
 /* Can anything but another processor ever wake this one? */
 bool machine_wakes(struct cpu *cpu);
 /* Sets machine->stop and makes every processor leave cpu_run. */

@@ -155,7 +155,7 @@ static void idle_until(struct cpu *cpu, uint64_t now)
     }
 }
 
-static uint64_t instructions(const struct machine *m)
+uint64_t machine_instructions(const struct machine *m)
 {
     uint64_t n = 0;
     for (unsigned i = 0; i < m->n_cpus; i++)
@@ -174,7 +174,7 @@ static uint64_t turn_end(struct machine *m, struct cpu *cpu, uint64_t quantum_en
         if (m->cpus[i] != cpu && wake_time(m->cpus[i]) != UINT64_MAX)
             end = quantum_end;
     if (m->max_insns) {
-        uint64_t left = m->max_insns - instructions(m);
+        uint64_t left = m->max_insns - machine_instructions(m);
         if (left < end - cpu->now)
             end = cpu->now + left;
     }
@@ -232,10 +232,27 @@ static void take_turn(struct machine *m, struct cpu *cpu, uint64_t *slots)
         return;
     m->round.in_turn = false;
     m->round.cpu++;
-    if (m->max_insns && instructions(m) >= m->max_insns)
+    if (m->max_insns && machine_instructions(m) >= m->max_insns)
         machine_stop(m, STOP_MAX_INSNS);
     if (m->max_slots && cpu->now >= m->max_slots)
         machine_stop(m, STOP_MAX_TIME);
+}
+
+bool machine_pass_time(struct machine *m)
+{
+    uint64_t next = UINT64_MAX;
+
+    for (unsigned i = 0; i < m->n_cpus; i++) {
+        uint64_t t = lapic_deadline(m->cpus[i]->lapic);
+        next = t < next ? t : next;
+    }
+    if (next == UINT64_MAX)
+        return false;
+    for (unsigned i = 0; i < m->n_cpus; i++)
+        if (m->cpus[i]->state == CPU_RUNNING || m->cpus[i]->state == CPU_HALTED)
+            idle_until(m->cpus[i], next);
+    m->round.open = m->round.in_turn = false;
+    return true;
 }
 
 void machine_run(struct machine *m, uint64_t slots)

@@ -18,6 +18,7 @@
 #define EXIT_NOT_OK 1
 #define EXIT_USAGE  2
 #define EXIT_PANIC  3
+#define SLICE       (1 << 24) /* slots of time between two looks at the guest */
 #define EXIT_LIMIT  124
 
 /* What the library has to say of a step that failed, behind what it was about. */
@@ -160,11 +161,40 @@ static double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* Runs to the end. A guest that is silent for too long gets its next timer: it may be a watchdog,
+ * whose seconds are many more of the person's who waits here. In instructions, not in the host's
+ * time, so that the same run always goes the same way. */
+static void run_patiently(struct machine *m, uint64_t patience)
+{
+    uint64_t written = 0, since = 0;
+    bool said = false;
+
+    while (sim_run(m, SLICE) == STOP_NONE) {
+        if (streams_written() != written) {
+            written = streams_written();
+            since = sim_instructions(m);
+        }
+        if (sim_instructions(m) - since < patience || !sim_pass_time(m))
+            continue;
+        if (!said)
+            fprintf(stderr,
+                    "pmusim: no word from the guest in %" PRIu64
+                    " instructions: time passes to its "
+                    "next timer (--patience)\n",
+                    patience);
+        said = true;
+        since = sim_instructions(m);
+    }
+}
+
 static int run(struct machine *m, const struct options *o)
 {
     double start = seconds_now();
 
-    sim_run(m, SIM_NO_LIMIT);
+    if (o->patience)
+        run_patiently(m, o->patience);
+    else
+        sim_run(m, SIM_NO_LIMIT);
     int status = verdict(m);
     sim_note_faults(m);
     if (o->stats)

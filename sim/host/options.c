@@ -27,6 +27,7 @@ enum {
     OPT_SET,
     OPT_MAX_INSNS,
     OPT_MAX_SECONDS,
+    OPT_PATIENCE,
     OPT_STDIN,
     OPT_FAULT,
     OPT_LIST_PROFILES,
@@ -45,6 +46,7 @@ static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},
     {"max-insns", required_argument, NULL, OPT_MAX_INSNS},
     {"max-seconds", required_argument, NULL, OPT_MAX_SECONDS},
+    {"patience", required_argument, NULL, OPT_PATIENCE},
     {"fault", required_argument, NULL, OPT_FAULT},
     {"stdin", no_argument, NULL, OPT_STDIN},
     {"list-profiles", no_argument, NULL, OPT_LIST_PROFILES},
@@ -76,6 +78,8 @@ static const char help[] =
     "  --stdin               give the serial console the standard input\n"
     "  --max-insns N         stop after N instructions (exit status 124)\n"
     "  --max-seconds N       stop after N seconds of simulated time, such as 0.2 (status 124)\n"
+    "  --patience N          after N instructions without a word from the guest let time pass to\n"
+    "                        its next timer, so that a watchdog ends an endless loop soon\n"
     "  --fault WORD          make the machine misbehave; may be repeated; 'help' lists the words\n"
     "  --trace KIND[,KIND]   trace msr, pmi, irq, exc, branch or insn on the standard error\n"
     "  --trace-from SYMBOL   trace from the first execution of SYMBOL on\n"
@@ -243,6 +247,9 @@ enum options_result options_parse(struct options *o, int argc, char **argv, FILE
             break;
         case OPT_MAX_INSNS:
             ok = number(&o->machine.max_insns, "--max-insns", optarg, 1, INT64_MAX, err);
+            break;
+        case OPT_PATIENCE:
+            ok = number(&o->patience, "--patience", optarg, 1, INT64_MAX, err);
             break;
         case OPT_MAX_SECONDS:
             ok = seconds(&o->machine.max_ns, "--max-seconds", optarg, err);

@@ -16,6 +16,7 @@ struct options {
     const char *cmdline, *image;
     const char *trace_from, *trace_to; /* words of sim_find(); NULL: none */
     unsigned trace;                    /* TRACE_* */
+    uint64_t patience;                 /* instructions without a word from the guest; 0: endless */
     bool stats, use_stdin;
 };
 

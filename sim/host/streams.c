@@ -8,10 +8,12 @@
 /* Of a process there is one standard output and one standard error: why each could not be written;
  * 0: it could. */
 static int out_error, err_error;
+static uint64_t written;
 
 static bool console_out(void *context, const char *text, size_t length)
 {
     (void)context;
+    written += length;
     while (length) {
         ssize_t n = write(STDOUT_FILENO, text, length);
         if (n > 0) {
@@ -65,6 +67,11 @@ struct sim_host streams_host(bool input, bool traced)
                              .console_in = input ? console_in : NULL,
                              .trace = trace,
                              .note = note};
+}
+
+uint64_t streams_written(void)
+{
+    return written;
 }
 
 static bool report(const char *stream, int error)

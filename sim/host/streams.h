@@ -4,11 +4,14 @@
 #define PMUSIM_HOST_STREAMS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "sim/sim.h"
 
 /* The host table. input: give the guest the standard input. traced: many lines are to come. */
 struct sim_host streams_host(bool input, bool traced);
+/* Characters that guests have written so far. */
+uint64_t streams_written(void);
 /* Says on stderr which stream could not be written and why; false: none. */
 bool streams_report(void);
 /* Ends both streams; false: what was printed there is not all written. */
