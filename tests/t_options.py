@@ -137,6 +137,14 @@ for kind, line in {
     ok(re.search(line, traced.err, re.MULTILINE | re.IGNORECASE), f"--trace {kind} shows its lines", traced.err[-1500:])
     if kind != "exc":
         equal(traced.out, plain.out, f"--trace {kind} changes no count")
+# The kernel's trace=msr and pmusim's --trace msr say the same of an access: name, address, value, fields.
+ACCESS = re.compile(r"(?:WRMSR|RDMSR) .*[^P\n]$", re.MULTILINE)  # without those that fault
+RESET = {"westmere": "IA32_PERF_GLOBAL_OVF_CTRL (390H)", "skylake": "IA32_PERF_GLOBAL_STATUS_RESET (390H)"}
+for profile, reset in RESET.items():
+    both = sim("run=14-1,15-3 trace=msr", profile=profile, more=("--trace", "msr"))
+    kernel, machine = set(ACCESS.findall(both.out)), set(ACCESS.findall(both.err))
+    ok(len(kernel) > 20 and kernel <= machine, f"{profile}: both traces say the same", "\n".join(kernel - machine))
+    ok(any(reset in line for line in kernel), f"{profile}: of 390H the name of its version", "\n".join(kernel))
 part = sim("run=15-3", more=("--trace", "insn", "--trace-from", "pmu_init", "--trace-to", "tap_plan"))
 first = part.err.splitlines()[:1]
 ok(first and "pmu_init+0" in first[0], "--trace-from begins at the symbol", first)
