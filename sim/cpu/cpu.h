@@ -1,7 +1,7 @@
 /*
  * One simulated logical processor. This header is the contract between sim/cpu (the interpreter and
  * its system part), sim/pmu (counters, branch records), sim/dev (local APIC, devices) and
- * sim/host/main.c.
+ * sim/sim.c.
  *
  * Time. The unit is the *slot*: one retirement opportunity; a core cycle is
  * profile->uarch.retire_width slots. cpu->now is the processor's own clock in slots since power-on,
@@ -116,8 +116,8 @@ struct cpu {
     uint64_t halted;   /* of those, spent in HLT */
     uint64_t deadline; /* value of now that a block must not reach; 0: look at once */
     uint64_t until;    /* value of now at which cpu_run returns: the end of its turn */
-    uint64_t pause;    /* the same, though its turn is not over; UINT64_MAX: none */
     uint32_t attention;
+    unsigned trace; /* TRACE_* that are on: asked before a function of sim/trace.h is called */
     uint64_t total[2][EV_COUNT]; /* [CPL > 0][event], valid after each block and each careful
                                     instruction */
 
@@ -130,8 +130,6 @@ struct cpu {
     } last_load;
 
     bool want_branches; /* sim/pmu or tracing wants pmu_branch() for each taken branch */
-    unsigned
-        trace; /* TRACE_* that are on now: to be asked before a function of sim/trace.h is called */
 
     /* The exception that cpu_fault() raised, and the innermost _setjmp() that takes it (a jmp_buf;
      * see internal.h). */
@@ -145,6 +143,8 @@ struct cpu {
     struct {
         uint64_t interrupts, nmis, exceptions, pmis;
     } stats;
+
+    uint64_t pause; /* cpu_run returns here too, though its turn is not over; UINT64_MAX: nowhere */
 
     /* The parts. */
     unsigned index; /* 0: the bootstrap processor */
