@@ -104,13 +104,17 @@ class Mutant:
         for name, text in texts.items():
             (self.home / name).parent.mkdir(parents=True, exist_ok=True)
             (self.home / name).write_text(text, encoding="utf-8")
-        link = []
+        link, used = [], set()
         for word in commands[program]:
             source = word.removeprefix(f"{BUILD}/").removesuffix(".o")
             if word.endswith(".c.o") and touched(source, texts):
                 self.compile(commands["compile"], source, texts)
                 word = str(self.home / f"{source}.o")
+                used.add(source)
             link.append(word)
+        left = [name for name in texts if name.endswith(".c") and name not in used]
+        if left or not used:
+            raise Broken(f"{program} is not made of {', '.join(left or texts)}")
         target = self.home / program
         make(link + ["-o", str(target)])
         return target
