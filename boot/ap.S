@@ -4,7 +4,8 @@
  * processor. Only the real-mode part is copied to the page below 1 MiB; the rest runs where it is linked.
  */
 #include "boot/ap.h"
-#include "x86/arch.h"
+#include "x86/msr.h"
+#include "x86/regs.h"
 #include "boot/segments.h"
 
     .text

@@ -5,7 +5,10 @@
 #include "boot/ap.h"
 #include "boot/multiboot2.h"
 #include "boot/segments.h"
-#include "x86/arch.h"
+#include "x86/cpuid.h"
+#include "x86/debug_exit.h"
+#include "x86/msr.h"
+#include "x86/regs.h"
 
 #define PAGE_SIZE 4096
 #define TABLE_ENTRIES 512

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "x86/arch.h"
+#include "x86/regs.h"
 #include "kernel/trap.h"
 
 /* R/W0 and LEN0 are 0: execution, one byte. GE is "recommended" (SDM vol. 3 "Debug Control Register

@@ -1,7 +1,9 @@
 /* The page tables: those of boot/start.S, refined. */
 #include "kernel/paging.h"
 
-#include "x86/arch.h"
+#include "x86/cpuid.h"
+#include "x86/msr.h"
+#include "x86/regs.h"
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/panic.h"

@@ -3,7 +3,7 @@
 
 #include <stdarg.h>
 
-#include "x86/arch.h"
+#include "x86/debug_exit.h"
 #include "kernel/backtrace.h"
 #include "kernel/io.h"
 #include "kernel/print.h"

@@ -1,8 +1,6 @@
 /* The per-processor structure: GDT, TSS, stacks. */
 #include "kernel/percpu.h"
 
-#include "x86/arch.h"
-
 _Static_assert(offsetof(struct percpu, self) == PERCPU_SELF, "PERCPU_SELF");
 _Static_assert(offsetof(struct percpu, nmi_depth) == PERCPU_NMI_DEPTH, "PERCPU_NMI_DEPTH");
 _Static_assert(offsetof(struct percpu, guard_rsp) == PERCPU_GUARD_RSP, "PERCPU_GUARD_RSP");

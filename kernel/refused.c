@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "x86/arch.h"
+#include "x86/regs.h"
 #include "kernel/paging.h"
 #include "kernel/print.h"
 #include "boot/segments.h"

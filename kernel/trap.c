@@ -3,7 +3,8 @@
 
 #include <stddef.h>
 
-#include "x86/arch.h"
+#include "x86/cpuid.h"
+#include "x86/regs.h"
 #include "kernel/cpuid.h"
 #include "kernel/nmi.h"
 #include "kernel/panic.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "x86/arch.h"
+#include "x86/regs.h"
 
 /* What trap entry pushes, lowest address first. */
 struct trap_frame {

@@ -8,7 +8,8 @@
  * that the NMI handler itself took and had fixed up; a second NMI would then overwrite the frame of the
  * first at the top of the IST stack. So while an NMI is handled, a fault in ring 0 returns without IRET.
  */
-#include "x86/arch.h"
+#include "x86/msr.h"
+#include "x86/regs.h"
 #include "kernel/percpu.h"
 
 /* Offsets in struct trap_frame (kernel/trap.h); trap.c asserts them. */

@@ -2,7 +2,7 @@
  * Handling". */
 #include "kernel/trap_names.h"
 
-#include "x86/arch.h"
+#include "x86/regs.h"
 #include "kernel/percpu.h"
 #include "kernel/print.h"
 #include "kernel/refused.h"

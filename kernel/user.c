@@ -1,7 +1,9 @@
 /* Ring 3: the user's pages, the MSRs of the fast system calls, and what runs there. */
 #include "kernel/user.h"
 
-#include "x86/arch.h"
+#include "x86/cpuid.h"
+#include "x86/msr.h"
+#include "x86/regs.h"
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/paging.h"

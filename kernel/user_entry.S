@@ -5,7 +5,7 @@
  * The kernel's stack pointer waits in struct percpu, and in the TSS, so that an interrupt from ring 3 pushes
  * its frame below what is live here.
  */
-#include "x86/arch.h"
+#include "x86/regs.h"
 #include "kernel/percpu.h"
 #include "kernel/user.h"
 

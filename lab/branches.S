@@ -5,7 +5,7 @@
  *
  * System V calling convention; only caller-saved registers are changed.
  */
-#include "x86/arch.h"
+#include "x86/pmu.h"
 #include "boot/segments.h"
 
 .macro FUNCTION name

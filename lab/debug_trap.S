@@ -1,7 +1,8 @@
 /*
  * #DB for experiments 14-5 and 14-8. SDM vol. 3 "Debug Exceptions".
  */
-#include "x86/arch.h"
+#include "x86/msr.h"
+#include "x86/regs.h"
 
 #define PUSHED 24 /* three registers */
 #define FRAME_RIP PUSHED

@@ -5,6 +5,7 @@
 #include "lab/experiment.h"
 #include "pmu/pmu.h"
 #include "x86/decode.h"
+#include "x86/msr.h"
 
 #define FIELDS_SIZE          256
 #define PATTERN              ARCH_U64(0xa5a5a5a55a5a5a5a)

@@ -5,6 +5,7 @@
 #include "lab/bodies.h"
 #include "lab/branches.h"
 #include "lab/pmi_wait.h"
+#include "x86/msr.h"
 
 #define SELECT         (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
 #define ITERATIONS     10000

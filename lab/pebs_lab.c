@@ -5,6 +5,7 @@
 #include "pmu/bts.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
+#include "x86/msr.h"
 
 #include <stddef.h>
 

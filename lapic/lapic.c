@@ -1,7 +1,9 @@
 /* The local APIC: mode, registers, local vector table. The timer is in lapic/timer.c. */
 #include "lapic/lapic.h"
 
-#include "x86/arch.h"
+#include "x86/apic.h"
+#include "x86/cpuid.h"
+#include "x86/msr.h"
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/paging.h"

@@ -6,7 +6,7 @@
  * that has moved since does no harm. One-shot mode is on every local APIC; TSC-deadline mode would
  * be more exact than needed.
  */
-#include "x86/arch.h"
+#include "x86/apic.h"
 #include "kernel/percpu.h"
 #include "kernel/print.h"
 #include "kernel/time.h"

@@ -5,6 +5,7 @@
 #include "kernel/panic.h"
 #include "kernel/print.h"
 #include "pmu/ds.h"
+#include "x86/msr.h"
 
 #include <stddef.h>
 

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "x86/arch.h"
+#include "x86/bits.h"
+#include "x86/pmu.h"
 #include "pmu/window.h"
 
 /* The 64-bit record. */

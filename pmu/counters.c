@@ -10,6 +10,7 @@
 #include "pmu/lbr.h"
 #include "pmu/pebs.h"
 #include "pmu/pmi.h"
+#include "x86/msr.h"
 
 /* Of each processor its own. */
 static struct {

@@ -3,6 +3,7 @@
 
 #include "kernel/msr.h"
 #include "kernel/print.h"
+#include "x86/msr.h"
 
 uint64_t debugctl_takes(uint64_t bits)
 {

@@ -9,6 +9,7 @@
 #include "pmu/bts.h"
 #include "pmu/pebs.h"
 #include "pmu/pmu.h"
+#include "x86/msr.h"
 
 #define BTS_BYTES  (12 * PAGE_SIZE)
 #define PEBS_BYTES (4 * PAGE_SIZE)

@@ -3,6 +3,8 @@
 #include "kernel/print.h"
 #include "lapic/lapic.h"
 #include "x86/decode.h"
+#include "x86/msr.h"
+#include "x86/apic.h"
 #include "pmu/kind.h"
 #include "pmu/pmu.h"
 

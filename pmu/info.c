@@ -13,6 +13,8 @@
 #include "pmu/bts.h"
 #include "pmu/debugctl.h"
 #include "pmu/kind.h"
+#include "x86/msr.h"
+#include "x86/cpuid.h"
 
 #define LEAF_PMU    0x0a
 #define WIDTH_MIN   32 /* a write by the old address takes 32 bits */

@@ -2,7 +2,8 @@
  * sections "... Version 1" to "... Version 5"; vol. 4 "IA-32 Architectural MSRs" for addresses. */
 #include "pmu/kind.h"
 
-#include "x86/arch.h"
+#include "x86/msr.h"
+#include "x86/pmu.h"
 
 /* What a version adds to those before it. */
 

@@ -10,6 +10,8 @@
 #include "kernel/string.h"
 #include "kernel/trap.h"
 #include "pmu/debugctl.h"
+#include "x86/msr.h"
+#include "x86/cpuid.h"
 
 #define FLAGS_TEXT    64
 #define SYMBOL_COLUMN 24

@@ -1,7 +1,7 @@
 /* The formats of a last branch record, as one table. */
 #include "pmu/lbr_format.h"
 
-#include "x86/arch.h"
+#include "x86/bits.h"
 #include "kernel/print.h"
 
 #define MISPRED         ARCH_BIT(63)

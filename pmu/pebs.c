@@ -8,6 +8,7 @@
 #include "kernel/print.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
+#include "x86/msr.h"
 
 #define LATENCY_MIN 4
 #define LATENCY_MAX 0x10000

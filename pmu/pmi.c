@@ -24,6 +24,8 @@
 #include "pmu/ds.h"
 #include "pmu/kind.h"
 #include "pmu/pmu.h"
+#include "x86/apic.h"
+#include "x86/msr.h"
 
 /* Of each processor its own. */
 static struct {

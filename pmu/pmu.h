@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "x86/arch.h"
+#include "x86/bits.h"
+#include "x86/pmu.h"
 #include "x86/events.h"
 #include "pmu/window.h"
 

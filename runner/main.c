@@ -4,7 +4,6 @@
 #include "runner/menu.h"
 #include "runner/runner.h"
 #include "runner/summary.h"
-#include "x86/arch.h"
 #include "runner/cmdline.h"
 #include "kernel/console/console.h"
 #include "kernel/console/history.h"

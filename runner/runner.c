@@ -6,7 +6,7 @@
 #include "runner/summary.h"
 #include "runner/tap.h"
 #include "runner/trace.h"
-#include "x86/arch.h"
+#include "x86/debug_exit.h"
 #include "runner/cmdline.h"
 #include "kernel/cpuid.h"
 #include "kernel/debugreg.h"

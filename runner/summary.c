@@ -8,7 +8,7 @@
 
 #include "boot/bootinfo.h"
 #include "lab/experiment.h"
-#include "x86/arch.h"
+#include "x86/cpuid.h"
 #include "kernel/cpuid.h"
 #include "kernel/crc32.h"
 #include "kernel/print.h"

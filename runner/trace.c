@@ -6,6 +6,8 @@
 #include "kernel/panic.h"
 #include "kernel/print.h"
 #include "x86/decode.h"
+#include "x86/msr.h"
+#include "x86/apic.h"
 #include "pmu/pmu.h"
 
 #include <stddef.h>

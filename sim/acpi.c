@@ -2,6 +2,7 @@
  * System Description Table", "Multiple APIC Description Table", "Processor Local APIC Structure".
  */
 #include "sim/acpi.h"
+#include "x86/apic.h"
 
 #include <string.h>
 

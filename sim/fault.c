@@ -8,6 +8,10 @@
 #include "sim/dev/dev.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
+#include "x86/msr.h"
+#include "x86/events.h"
+#include "x86/cpuid.h"
+#include "x86/pmu.h"
 
 #define NEVER          UINT64_MAX
 #define MAX_MSRS       32

@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "x86/arch.h"
+#include "x86/cpuid.h"
+#include "x86/msr.h"
+#include "x86/pmu.h"
 #include "sim/profiles/embedded.h"
 
 #define MAX_LINE   512

@@ -11,7 +11,7 @@ from harness import SCRATCH, done, equal, ok
 
 LIST = pathlib.Path("tests/model/facts.txt")
 C_ONLY = {"x86/decode.h", "x86/text.h"}  # no numbers
-HELPERS = {"x86/bits.h", "x86/arch.h"}  # macros with an argument, includes
+HELPERS = {"x86/bits.h"}  # macros with an argument, includes
 CC = os.environ.get("CC", "gcc")
 
 

@@ -2,6 +2,7 @@
 #include "kernel/msr.h"
 #include "lab/branches.h"
 #include "lab/experiment.h"
+#include "x86/msr.h"
 
 enum { CALL, RETURN, NOTHING_ELSE, OFF_AGAIN };
 

@@ -3,6 +3,7 @@
 #include "lab/bts_lab.h"
 #include "lab/bts_rings.h"
 #include "lab/experiment.h"
+#include "x86/cpuid.h"
 
 enum { SET_UP, BOTH_RINGS, NO_RING_0, NO_RING_3, NOTHING };
 

@@ -2,6 +2,7 @@
 #include "kernel/msr.h"
 #include "lab/branches.h"
 #include "lab/experiment.h"
+#include "x86/msr.h"
 
 enum { NO_FILTER, NO_REL_CALLS, NO_IND_CALLS, NO_RETURNS, NONE_OF_THREE, FILTERS };
 

@@ -2,6 +2,7 @@
 #include "kernel/msr.h"
 #include "lab/branches.h"
 #include "lab/experiment.h"
+#include "x86/msr.h"
 
 enum { NO_FILTER, NO_JCC, NO_REL_JUMPS, NO_IND_JUMPS, NO_JUMPS, NO_FAR_BRANCHES, FILTERS };
 

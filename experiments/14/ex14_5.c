@@ -7,6 +7,7 @@
 #include "lab/experiment.h"
 #include "lab/lbr_pmi.h"
 #include "pmu/debugctl.h"
+#include "x86/cpuid.h"
 
 enum { ONE_TRAP, LBR_CLEARED, RECORDS_KEPT, TR_LEFT, TR_RECORDS_KEPT, GO_ON, STAND_STILL };
 

@@ -2,6 +2,7 @@
 #include "kernel/msr.h"
 #include "lab/experiment.h"
 #include "lab/round_trip.h"
+#include "x86/msr.h"
 
 enum {
     ALL_SYSCALL,

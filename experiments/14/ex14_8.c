@@ -6,6 +6,7 @@
 #include "lab/branches.h"
 #include "lab/debug_trap.h"
 #include "lab/experiment.h"
+#include "x86/msr.h"
 
 enum { ONE_A_BRANCH, IN_ORDER, BS_SET, BTF_CLEARED, ONE_AN_INSTRUCTION };
 

@@ -3,6 +3,7 @@
 #include "lab/enumeration.h"
 #include "lab/experiment.h"
 #include "pmu/pmu.h"
+#include "x86/msr.h"
 
 enum {
     GENERAL_ANSWER,

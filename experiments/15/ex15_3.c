@@ -5,6 +5,7 @@
 #include "lab/pmi_wait.h"
 #include "lapic/lapic.h"
 #include "pmu/pmu.h"
+#include "x86/apic.h"
 
 enum { START, ONE_PMI, STATUS_SET, STATUS_CLEAR, MASKED, IN_WINDOW };
 

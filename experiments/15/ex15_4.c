@@ -6,6 +6,8 @@
 #include "lab/pmi_wait.h"
 #include "pmu/debugctl.h"
 #include "pmu/pmu.h"
+#include "x86/msr.h"
+#include "x86/cpuid.h"
 
 enum { FREE_PMI, FREE_COUNTS, FROZEN_PMI, FROZEN_STANDS, SHOWN, WRONG_WAY, RIGHT_WAY };
 

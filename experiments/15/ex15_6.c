@@ -5,7 +5,7 @@
 #include "lab/pmi_wait.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
-#include "x86/arch.h"
+#include "x86/regs.h"
 
 enum { SET_UP, ABOVE_4_GIB, UPPER_HALF };
 

@@ -8,6 +8,8 @@
 #include "pmu/bts.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
+#include "x86/apic.h"
+#include "x86/msr.h"
 
 enum { SET_UP, ONE_INTERRUPT, COUNTER, PEBS, BTS, NOTHING_LEFT };
 

@@ -4,7 +4,7 @@
 
 #include "boot/bootinfo.h"
 #include "boot/multiboot2.h"
-#include "x86/arch.h"
+#include "x86/regs.h"
 #include "kernel/console/console.h"
 #include "kernel/console/font.h"
 #include "kernel/paging.h"

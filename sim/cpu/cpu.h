@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "x86/arch.h"
+#include "x86/regs.h"
 #include "sim/profile.h"
 
 struct machine;

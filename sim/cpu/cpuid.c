@@ -5,6 +5,8 @@
 
 #include "sim/cpu/system.h"
 #include "sim/dev/dev.h"
+#include "x86/msr.h"
+#include "x86/cpuid.h"
 
 #define EXTENDED       0x80000000u
 #define LEAF_FEATURES  1

@@ -11,6 +11,7 @@
 #include <Zydis/Zydis.h>
 
 #include "sim/cpu/cpu.h"
+#include "x86/msr.h"
 
 enum access { ACCESS_READ = 0, ACCESS_WRITE = 1, ACCESS_FETCH = 2 };
 

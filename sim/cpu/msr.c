@@ -7,6 +7,8 @@
 #include "sim/cpu/system.h"
 #include "sim/dev/dev.h"
 #include "sim/pmu/pmu.h"
+#include "x86/msr.h"
+#include "x86/cpuid.h"
 
 #define FEATURE_CONTROL_LOCK 1
 #define MTRRCAP_FIX          (1 << 8)

@@ -9,6 +9,8 @@
 #include "sim/cpu/system.h"
 #include "sim/cpu/uarch.h"
 #include "sim/dev/dev.h"
+#include "x86/msr.h"
+#include "x86/cpuid.h"
 
 #define PAGE_SIZE   4096u
 #define PAGE_OFFSET (PAGE_SIZE - 1)

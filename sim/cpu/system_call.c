@@ -5,6 +5,7 @@
 #include "sim/cpu/system.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
+#include "x86/msr.h"
 
 /* Flat segments that the fast calls load without a look at the descriptor table. */
 #define FLAT_CODE (DESC_G | DESC_P | DESC_S | DESC_CODE | DESC_RW | DESC_ACCESSED)

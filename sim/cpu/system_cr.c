@@ -4,6 +4,8 @@
  */
 #include "sim/cpu/system.h"
 #include "sim/dev/dev.h"
+#include "x86/msr.h"
+#include "x86/cpuid.h"
 
 #define CR0_DEFINED                                                                                \
     (CR0_PE | CR0_MP | CR0_EM | CR0_TS | CR0_ET | CR0_NE | CR0_WP | CR0_AM | CR0_NW | CR0_CD |     \

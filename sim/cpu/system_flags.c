@@ -3,6 +3,7 @@
  * "Enabling and Disabling Interrupts".
  */
 #include "sim/cpu/system.h"
+#include "x86/cpuid.h"
 
 /* CLI and STI below IOPL are #GP: virtual interrupts (CR4.PVI at CPL 3) are not modelled. */
 void op_cli_sti(struct cpu *cpu, const struct insn *in)

@@ -5,6 +5,7 @@
 #include "sim/fault.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
+#include "x86/cpuid.h"
 
 static void result(struct cpu *cpu, uint64_t value)
 {

@@ -14,6 +14,9 @@
 #include "sim/fault.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
+#include "x86/apic.h"
+#include "x86/msr.h"
+#include "x86/cpuid.h"
 
 /* Version register: integrated APIC, LVT entries 0 to 5, no EOI-broadcast suppression ("Local APIC
  * Version Register"). */

@@ -23,6 +23,7 @@
 #include "sim/pmu/pmu.h"
 #include "sim/symbols.h"
 #include "sim/trace.h"
+#include "x86/debug_exit.h"
 
 #define QUANTUM_SLOTS 4096
 #define VGA_START     0xa0000

@@ -13,6 +13,7 @@
 #include "sim/pmu/internal.h"
 
 #include "sim/pmu/ds.h"
+#include "x86/pmu.h"
 
 #define BTS_PREDICTED ARCH_BIT(4)
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "sim/trace.h"
+#include "x86/pmu.h"
 
 void pmu_note(struct pmu *pmu, const char *format, ...)
 {

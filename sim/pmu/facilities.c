@@ -2,6 +2,8 @@
  * under which they exist. A write of any other bit is #GP (SDM vol. 2 "WRMSR": setting reserved
  * bits). */
 #include "sim/pmu/internal.h"
+#include "x86/cpuid.h"
+#include "x86/pmu.h"
 
 enum { REG_EAX, REG_EBX, REG_ECX, REG_EDX };
 

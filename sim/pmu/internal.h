@@ -4,6 +4,7 @@
 
 #include "sim/pmu/kind.h"
 #include "sim/pmu/pmu.h"
+#include "x86/pmu.h"
 
 /* The old MSR addresses leave room for eight general counters (186H-18DH, C1H-C8H). */
 #define PMU_MAX_GENERAL 8

@@ -3,6 +3,7 @@
  * sections by generation; where generations differ, the profile's fields say how.
  */
 #include "sim/pmu/internal.h"
+#include "x86/pmu.h"
 
 #include <string.h>
 

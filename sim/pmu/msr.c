@@ -4,6 +4,8 @@
  * address"), and so is a bit that the register lacks ("WRMSR").
  */
 #include "sim/pmu/internal.h"
+#include "x86/msr.h"
+#include "x86/pmu.h"
 
 static bool canonical(uint64_t a)
 {

@@ -12,6 +12,7 @@
 #include "sim/pmu/internal.h"
 
 #include "sim/pmu/ds.h"
+#include "x86/pmu.h"
 
 static uint64_t enabled_counters(const struct pmu *pmu)
 {

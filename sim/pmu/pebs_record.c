@@ -4,6 +4,7 @@
  * MSR_PEBS_DATA_CFG selects: "Adaptive PEBS".
  */
 #include "sim/pmu/internal.h"
+#include "x86/pmu.h"
 
 #include <string.h>
 

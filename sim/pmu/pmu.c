@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/dev/dev.h"
+#include "x86/pmu.h"
 
 struct pmu *pmu_new(struct cpu *cpu)
 {

@@ -10,6 +10,7 @@
 #include "sim/cpu/internal.h"
 #include "sim/dev/dev.h"
 #include "tests/diff/diff.h"
+#include "x86/msr.h"
 
 #define RAM_BYTES (8u << 20)
 #define TABLES    0x100000 /* physical: page tables, the first is the PML4 */

@@ -1,6 +1,9 @@
 /* The branch trace store. */
 #include "tests/model/ds.h"
 #include "tests/model/rig.h"
+#include "x86/apic.h"
+#include "x86/msr.h"
+#include "x86/pmu.h"
 
 #define RECORD    24
 #define PREDICTED ARCH_BIT(4)

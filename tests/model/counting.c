@@ -1,5 +1,7 @@
 /* What a counter counts, and when: select, rings, conditions, enables, clocks. */
 #include "tests/model/rig.h"
+#include "x86/pmu.h"
+#include "x86/msr.h"
 
 static void only_the_selected_event_counts(void **state)
 {

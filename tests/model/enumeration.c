@@ -1,5 +1,8 @@
 /* What CPUID and the capability MSRs announce is there, and nothing past it. */
 #include "tests/model/rig.h"
+#include "x86/msr.h"
+#include "x86/cpuid.h"
+#include "x86/pmu.h"
 
 /* The facts of each processor, from the sources that its profile names. */
 static const struct {

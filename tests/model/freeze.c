@@ -1,5 +1,8 @@
 /* Freezing on PMI, by version. */
 #include "tests/model/rig.h"
+#include "x86/msr.h"
+#include "x86/pmu.h"
+#include "x86/apic.h"
 
 static bool has_freeze(void)
 {

@@ -1,5 +1,7 @@
 /* The last branch record stack, its filters, the last exception record, single step on branches. */
 #include "tests/model/rig.h"
+#include "x86/pmu.h"
+#include "x86/msr.h"
 
 #define MISPREDICTED ARCH_BIT(63)
 #define HIGH         0xffff900000000000ULL

@@ -2,6 +2,9 @@
 #include "tests/model/rig.h"
 
 #include "sim/dev/dev.h"
+#include "x86/msr.h"
+#include "x86/pmu.h"
+#include "x86/apic.h"
 
 #define LAST(width) (low_bits(width)) /* one before the carry */
 

@@ -3,6 +3,9 @@
 
 #include "tests/model/ds.h"
 #include "tests/model/rig.h"
+#include "x86/pmu.h"
+#include "x86/apic.h"
+#include "x86/msr.h"
 
 #define SENTINEL 0x5afe5afe5afe5afeULL
 #define RECORDS  4 /* that the buffer has room for */

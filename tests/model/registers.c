@@ -1,5 +1,8 @@
 /* What each register takes, what it refuses with #GP, and how wide it reads back. */
 #include "tests/model/rig.h"
+#include "x86/msr.h"
+#include "x86/cpuid.h"
+#include "x86/pmu.h"
 
 enum { CPUID_DS_CPL = 4, CPUID_SGX = 2, CPUID_PT = 25 };
 #define FIRST_MODEL_WITHOUT_PIN_CONTROL 0x2a /* Sandy Bridge */

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "sim/dev/internal.h"
+#include "x86/cpuid.h"
+#include "x86/pmu.h"
+#include "x86/apic.h"
+#include "x86/msr.h"
 
 #define RAM_BYTES (2u << 20)
 

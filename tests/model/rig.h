@@ -17,6 +17,7 @@
 
 #include "sim/cpu/cpu.h"
 #include "sim/pmu/pmu.h"
+#include "x86/pmu.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
