@@ -703,6 +703,17 @@ static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, 
 #define PREFIX_DS  0x3e
 #define PREFIX_REP 0xf3
 
+/* Memory, all zeros. Where there is none, unfinished is freed and the machine stops. */
+static void *zeroed(struct cpu *cpu, size_t size, void *unfinished)
+{
+    void *memory = calloc(1, size);
+    if (!memory) {
+        free(unfinished);
+        exec_no_memory(cpu);
+    }
+    return memory;
+}
+
 /* The bytes at offset of the first page; with second, also those of the next page. */
 static unsigned gather(struct decoded *d, const uint8_t *page, unsigned offset,
                        const uint8_t *second)
@@ -772,7 +783,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     unsigned offset = linear & (PAGE_BYTES - 1);
     struct op ops[BLOCK_MAX_OPS + 1];
     struct score score = {0};
-    struct decoded d;
+    struct decoded d = {.z = {0}};
     uint64_t rip = cpu->rip, rip_mask = (x->mode & MODE_CODE) == MODE_64 ? UINT64_MAX : UINT32_MAX;
     uint64_t second_page = NO_PAGE, bound = 0;
     unsigned n = 0, flushes = 0; /* which translate as a load does, without being one */
@@ -835,9 +846,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     if (kind == KIND_SYSTEM)
         bound = UINT64_MAX / 2; /* always run with everything up to date */
 
-    struct block *b = calloc(1, sizeof(*b) + (n + 1) * sizeof(struct op));
-    if (!b)
-        exec_no_memory(cpu);
+    struct block *b = zeroed(cpu, sizeof(*b) + (n + 1) * sizeof(struct op), NULL);
     b->physical = physical;
     b->rip = cpu->rip;
     b->bound = bound;
@@ -847,11 +856,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     b->bytes = offset - (linear & (PAGE_BYTES - 1));
     memcpy(b->op, ops, (n + 1) * sizeof(struct op));
     if (kind == KIND_SYSTEM) {
-        b->insn = calloc(1, sizeof(*b->insn));
-        if (!b->insn) {
-            free(b);
-            exec_no_memory(cpu);
-        }
+        b->insn = zeroed(cpu, sizeof(*b->insn), b);
         b->insn->z = d.z;
         memcpy(b->insn->op, d.o, sizeof(b->insn->op));
         memcpy(b->insn->bytes, d.bytes, sizeof(b->insn->bytes));
