@@ -78,14 +78,11 @@ void check_skip_all(unsigned first, unsigned last, const char *reason_format, ..
  * measured == expected, both in the YAML block: the measured value before what value_*() has
  * gathered, the expected one behind it. check_equal() shows what was expected only where it was
  * missed; check_same() compares two things that were measured, or whose expected side has a name
- * of its own. The _hex forms print hexadecimal numbers. They give back whether it holds.
+ * of its own. They give back whether it holds.
  */
 bool check_equal(unsigned which, const char *key, uint64_t measured, uint64_t expected);
-bool check_equal_hex(unsigned which, const char *key, uint64_t measured, uint64_t expected);
 bool check_same(unsigned which, const char *key, uint64_t measured, const char *expected_key,
                 uint64_t expected);
-bool check_same_hex(unsigned which, const char *key, uint64_t measured, const char *expected_key,
-                    uint64_t expected);
 
 /* Values that support the next check, shown in its YAML block. */
 void value_u64(const char *key, uint64_t value); /* decimal */

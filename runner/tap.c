@@ -274,13 +274,11 @@ void value_ratio(const char *key, uint64_t numerator, uint64_t denominator)
 
 /* ---- Equality ---- */
 
-typedef void (*value_printer)(const char *key, uint64_t value);
-
-/* Takes a value to the front of those that were gathered. */
-static void put_first(value_printer value, const char *key, uint64_t number)
+/* Puts a value in front of those that were gathered. */
+static void value_in_front(const char *key, uint64_t number)
 {
     unsigned at = tap.n_values;
-    value(key, number);
+    value_u64(key, number);
     if (at == MAX_VALUES)
         return;
     struct value first = tap.values[at];
@@ -289,37 +287,22 @@ static void put_first(value_printer value, const char *key, uint64_t number)
     tap.values[0] = first;
 }
 
-static bool equal(unsigned which, value_printer value, const char *key, uint64_t measured,
-                  const char *expected_key, uint64_t expected)
+bool check_same(unsigned which, const char *key, uint64_t measured, const char *expected_key,
+                uint64_t expected)
 {
-    bool ok = measured == expected;
-    put_first(value, key, measured);
-    if (expected_key != NULL || !ok)
-        value(expected_key != NULL ? expected_key : "expected", expected);
-    check(which, ok);
-    return ok;
+    value_in_front(key, measured);
+    value_u64(expected_key, expected);
+    check(which, measured == expected);
+    return measured == expected;
 }
 
 bool check_equal(unsigned which, const char *key, uint64_t measured, uint64_t expected)
 {
-    return equal(which, value_u64, key, measured, NULL, expected);
-}
-
-bool check_equal_hex(unsigned which, const char *key, uint64_t measured, uint64_t expected)
-{
-    return equal(which, value_hex, key, measured, NULL, expected);
-}
-
-bool check_same(unsigned which, const char *key, uint64_t measured, const char *expected_key,
-                uint64_t expected)
-{
-    return equal(which, value_u64, key, measured, expected_key, expected);
-}
-
-bool check_same_hex(unsigned which, const char *key, uint64_t measured, const char *expected_key,
-                    uint64_t expected)
-{
-    return equal(which, value_hex, key, measured, expected_key, expected);
+    if (measured != expected)
+        return check_same(which, key, measured, "expected", expected);
+    value_in_front(key, measured);
+    check(which, true);
+    return true;
 }
 
 void note(const char *format, ...)

@@ -62,10 +62,11 @@ struct machine *sim_new(const struct sim_options *o, const struct sim_host *host
     struct faults *faults = NULL;
     struct profile *p = calloc(1, sizeof(*p));
 
-    if (!p)
-        no_memory(o, err);
-    else if (check_sizes(o, err) && choose_faults(&faults, o, err) &&
-             read_profile(p, o, faults, err) && !(m = machine_new(p, o->cpus, o->memory)))
+    /* Each says itself what is wrong. */
+    bool right = !p || (check_sizes(o, err) && choose_faults(&faults, o, err) &&
+                        read_profile(p, o, faults, err));
+
+    if (right && (!p || !(m = machine_new(p, o->cpus, o->memory))))
         no_memory(o, err);
     if (!m) {
         faults_free(faults);
