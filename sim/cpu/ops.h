@@ -154,7 +154,6 @@ static inline void flags_logic(struct cpu *cpu, u64 r, unsigned size)
 
 /* Stack, by the current mode. push checks before it writes; RSP moves only then. */
 void exec_push(struct cpu *cpu, const struct op *op, unsigned n, u64 v);
-u64 exec_pop(struct cpu *cpu, const struct op *op, unsigned n);
 u64 stack_linear(struct cpu *cpu, u64 sp, unsigned n, enum access access);
 u64 stack_mask(const struct cpu *cpu);
 void stack_set(struct cpu *cpu, u64 sp);

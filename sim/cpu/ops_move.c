@@ -105,13 +105,6 @@ void exec_push(struct cpu *cpu, const struct op *op, unsigned n, u64 v)
     store(cpu, op, stack_linear(cpu, sp, n, ACCESS_WRITE), n, v);
     stack_set(cpu, sp);
 }
-u64 exec_pop(struct cpu *cpu, const struct op *op, unsigned n)
-{
-    cpu->op = op;
-    u64 v = load(cpu, op, stack_linear(cpu, cpu->r[RSP], n, ACCESS_READ), n);
-    stack_set(cpu, cpu->r[RSP] + n);
-    return v;
-}
 
 /* PUSH of a 64-bit register in 64-bit mode. */
 HANDLER(op_push64)

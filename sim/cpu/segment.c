@@ -67,7 +67,7 @@ void segment_load_real(struct cpu *cpu, enum seg s, uint16_t selector)
     cpu->seg[s].base = (uint64_t)selector << 4;
 }
 
-void segment_set_null(struct cpu *cpu, enum seg s, uint16_t selector)
+static void segment_set_null(struct cpu *cpu, enum seg s, uint16_t selector)
 {
     /* Not present marks it unusable; DPL of a null SS is CPL. */
     cpu->seg[s] = (struct segment){.selector = selector,

@@ -164,7 +164,6 @@ bool segment_check_ss(struct cpu *cpu, uint16_t selector, unsigned cpl, unsigned
                       unsigned ext, struct segment *out, struct fault *f);
 /* A real-mode segment: base from the selector; limit and attributes stay ("unreal"). */
 void segment_load_real(struct cpu *cpu, enum seg s, uint16_t selector);
-void segment_set_null(struct cpu *cpu, enum seg s, uint16_t selector);
 /* After a return to an outer ring: data segments that CPL may not use become null. */
 void segment_drop_privileged(struct cpu *cpu);
 /* Is [offset, offset + n) within the segment, outside long mode's rules? */

@@ -105,11 +105,6 @@ bool pmu_btf(const struct pmu *pmu)
     return pmu->debugctl & DEBUGCTL_BTF;
 }
 
-uint64_t pmu_debugctl(const struct pmu *pmu)
-{
-    return pmu->debugctl;
-}
-
 bool pmu_masks_lvt(const struct pmu *pmu)
 {
     return pmu->kind->masks_lvt;

@@ -41,7 +41,6 @@ void pmu_branch(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t 
 void pmu_debug_exception(struct pmu *pmu);
 /* DEBUGCTL.BTF with RFLAGS.TF: the interpreter single-steps on branches. */
 bool pmu_btf(const struct pmu *pmu);
-uint64_t pmu_debugctl(const struct pmu *pmu);
 /* The local APIC sets the mask bit of the LVT entry when it delivers this PMU's PMI. */
 bool pmu_masks_lvt(const struct pmu *pmu);
 
