@@ -72,6 +72,7 @@ unit_framebuffer := kernel/console/framebuffer.c kernel/console/screen.c kernel/
 unit_history := kernel/console/history.c kernel/crc32.c
 unit_keys := kernel/console/keys.c
 unit_bootinfo := boot/bootinfo.c
+unit_pvh := boot/pvh.c boot/bootinfo.c
 unit_acpi := kernel/acpi.c
 unit_decode := x86/decode.c x86/events.c x86/text.c
 unit_text := x86/text.c

@@ -1,8 +1,10 @@
 /*
- * The Multiboot2 header: how a boot loader knows us. The linker script puts it first, because it must
- * lie within the first 32 KiB of the file (Multiboot2 Specification, "OS image format").
+ * How a boot loader knows us: the Multiboot2 header, which the linker script puts first, because it must
+ * lie within the first 32 KiB of the file (Multiboot2 Specification, "OS image format"), and the ELF note
+ * of PVH.
  */
 #include "boot/multiboot2.h"
+#include "boot/pvh.h"
 
     .section .multiboot2, "a"
     .balign 8
@@ -34,5 +36,19 @@ request_end:
     .short MB2_HEADER_TAG_END, 0
     .long 8
 header_end:
+
+    /* Name and descriptor each begin on a multiple of 4 (System V ABI, "Note Section"). */
+    .section .note.Xen, "a", @note
+    .balign 4
+    .long note_name_end - note_name
+    .long note_end - note_entry
+    .long PVH_NOTE_PHYS32_ENTRY
+note_name:
+    .asciz "Xen"
+note_name_end:
+    .balign 4
+note_entry:
+    .long pvh_start
+note_end:
 
     .section .note.GNU-stack, "", @progbits

@@ -1,9 +1,10 @@
 /*
  * From the boot loader to kmain(): 32-bit protected mode without paging (Multiboot2 Specification,
- * "I386 machine state") to 64-bit mode (SDM vol. 3 "Initializing IA-32e Mode").
+ * "I386 machine state"; Xen, docs/misc/pvh.pandoc) to 64-bit mode (SDM vol. 3 "Initializing IA-32e Mode").
  */
 #include "boot/ap.h"
 #include "boot/multiboot2.h"
+#include "boot/pvh.h"
 #include "boot/segments.h"
 #include "x86/cpuid.h"
 #include "x86/debug_exit.h"
@@ -33,7 +34,9 @@
 
     .text
     .code32
-    .globl _start
+    .globl _start, pvh_start
+pvh_start:
+    movl $PVH_START_MAGIC, %eax /* what a Multiboot2 loader says in EAX, PVH says in the start info */
 _start:
     cli
     cld
@@ -62,8 +65,11 @@ _start:
     movl %ebp, %eax
 
     movl $no_multiboot2, %esi
+    cmpl $PVH_START_MAGIC, %eax
+    je 5f
     cmpl $MB2_BOOTLOADER_MAGIC, %eax
     jne refuse
+5:  movl %eax, %edi
     movl %ebx, %ebp /* CPUID changes EBX */
 
     /* CPUID exists when EFLAGS.ID can be changed (SDM vol. 1 "Identifying Earlier IA-32 Processors"). */
@@ -190,7 +196,8 @@ start64:
     movl %eax, %fs
     movl %eax, %gs
     movl boot_stack_top, %esp
-    movl %ebp, %edi /* the upper halves are undefined after the switch; writing 32 bits clears them */
+    movl %edi, %edi /* the upper halves are undefined after the switch; writing 32 bits clears them */
+    movl %ebp, %esi
     xorl %ebp, %ebp /* the end of every backtrace */
     call kmain
 7:  hlt
@@ -198,7 +205,7 @@ start64:
 
     .section .rodata
 no_multiboot2:
-    .asciz "PMU Lab must be started by a Multiboot2 boot loader such as GRUB 2 (EAX is not 36d76289h).\r\n"
+    .asciz "PMU Lab must be started by a Multiboot2 boot loader such as GRUB 2 (EAX is not 36d76289h) or by PVH.\r\n"
 no_long_mode:
     .asciz "PMU Lab needs a 64-bit processor: CPUID 80000001H:EDX[29] shows no long mode here.\r\n"
 

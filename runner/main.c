@@ -1,9 +1,12 @@
 /* The order in which things start. Nothing else in the kernel knows it. */
 #include "boot/bootinfo.h"
 #include "boot/multiboot2.h"
+#include "boot/pvh.h"
 #include "runner/menu.h"
 #include "runner/runner.h"
 #include "runner/summary.h"
+#include "runner/tap.h"
+#include "x86/debug_exit.h"
 #include "runner/cmdline.h"
 #include "kernel/console/console.h"
 #include "kernel/console/history.h"
@@ -28,6 +31,8 @@
  * lies all that is mapped. */
 #define BOOTINFO_LIMIT (1 << 20)
 #define IDENTITY_END   (1ULL << 32)
+
+extern const uint8_t image_start[], image_end[];
 
 static struct bootinfo bootinfo;
 static struct cmdline cmdline;
@@ -91,8 +96,42 @@ static void start_cpu(unsigned index)
     pmu_init_cpu();
 }
 
-/* Entered from boot/start.S with the address of the Multiboot2 boot information. */
-_Noreturn void kmain(const void *info)
+/* Physical memory as boot/start.S maps it. paging_init() takes page 0 away, where QEMU puts PVH's
+ * memory map. */
+static const uint8_t *read_physical(uint64_t address, size_t size)
+{
+    if (address >= IDENTITY_END || size > IDENTITY_END - address)
+        return NULL;
+    return (const uint8_t *)address;
+}
+
+/* The magic says who the loader was, and so what info points to. */
+static void read_bootinfo(uint32_t magic, const void *info)
+{
+    if (magic == PVH_START_MAGIC)
+        pvh_parse(&bootinfo, (uint64_t)info, read_physical);
+    else
+        bootinfo_parse(&bootinfo, info, bootinfo_limit((uint64_t)info));
+}
+
+/* A loader that puts the image where the memory map has something else has spoilt that already; the
+ * kernel would go on doing so. */
+static void refuse_reserved_memory(void)
+{
+    uint64_t base = (uint64_t)image_start, end = (uint64_t)image_end;
+    const struct memory_range *r = bootinfo_reserved(&bootinfo, base, end);
+    if (!r)
+        return;
+    tap_begin();
+    tap_bail_out("the loader put the kernel at 0x%llx..0x%llx, and the memory map says that "
+                 "0x%llx..0x%llx is not free (type %u)",
+                 (unsigned long long)base, (unsigned long long)end, (unsigned long long)r->base,
+                 (unsigned long long)(r->base + r->length), r->type);
+    machine_exit(DEBUG_EXIT_NOT_OK);
+}
+
+/* Entered from boot/start.S with the loader's magic and the address of its boot information. */
+_Noreturn void kmain(uint32_t magic, const void *info)
 {
     trap_init();
     struct console_sink *early = serial_init(COM1, COM1_BAUD);
@@ -101,11 +140,12 @@ _Noreturn void kmain(const void *info)
     if (early)
         console_add(early);
     console_add(history_init());
-    bootinfo_parse(&bootinfo, info, bootinfo_limit((uint64_t)info));
+    read_bootinfo(magic, info);
     cmdline_parse(&cmdline, bootinfo.cmdline);
     if (bootinfo.cmdline_error)
         cmdline_refuse(&cmdline, bootinfo.cmdline_error);
     uint16_t missing_port = start_console(early);
+    refuse_reserved_memory();
     paging_init();
     memory_init(&bootinfo);
     user_init();

@@ -77,7 +77,11 @@ static void print_machine(const struct bootinfo *boot)
     line("%s", cpu.brand[0] != '\0' ? cpu.brand : "(a processor without a brand string)");
     line("%s family %u model 0x%x stepping %u, %u running, %s", cpu.vendor, (unsigned)cpu.family,
          (unsigned)cpu.model, (unsigned)cpu.stepping, smp_count(), apic);
-    line("%s%s", boot->efi ? "UEFI" : "BIOS", guest ? ", a virtual machine" : "");
+    line("%s%s",
+         boot->pvh   ? "started directly (PVH)"
+         : boot->efi ? "UEFI"
+                     : "BIOS",
+         guest ? ", a virtual machine" : "");
     if (tsc_hz() != 0)
         line("TSC %llu kHz by %s", (unsigned long long)(tsc_hz() / 1000), tsc_hz_source());
     else

@@ -357,6 +357,34 @@ static void memory_map_faults(void **state)
     assert_int_equal(out.n_memory, BOOTINFO_MAX_MEMORY);
 }
 
+/* The image lies in [1 MiB, 2 MiB). */
+static void reserved_ranges(void **state)
+{
+    (void)state;
+    static const struct {
+        struct memory_range range;
+        bool in_it;
+    } cases[] = {
+        {{0x100000, 0x100000, 2}, true},   {{0x100000, 0x100000, 1}, false}, /* free */
+        {{0, 1ULL << 32, 3}, true},        {{0, 0x100000, 2}, false},
+        {{0, 0x100001, 2}, true},          {{0x200000, 0x1000, 2}, false},
+        {{0x1fffff, 1, 2}, true},          {{0x1fffff, 0, 2}, false},
+        {{0x1fffff, UINT64_MAX, 2}, true}, /* base + length wraps */
+        {{0x100000, 0, 2}, false},         {{0x180000, 0x1000, 5}, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        out = (struct bootinfo){
+            .memory = {{0x100000, 0x7ee0000, 1}, cases[i].range, {0x100000, 0x100000, 2}},
+            .n_memory = 2,
+        };
+        const struct memory_range *found = bootinfo_reserved(&out, 0x100000, 0x200000);
+        if (found != (cases[i].in_it ? &out.memory[1] : NULL))
+            fail_msg("case %zu", i);
+    }
+    out.n_memory = 0;
+    assert_null(bootinfo_reserved(&out, 0x100000, 0x200000));
+}
+
 static void short_framebuffer(void **state)
 {
     (void)state;
@@ -433,6 +461,7 @@ int main(void)
         cmocka_unit_test(command_line_without_nul),
         cmocka_unit_test(command_line_as_long_as_the_room),
         cmocka_unit_test(memory_map_faults),
+        cmocka_unit_test(reserved_ranges),
         cmocka_unit_test(short_framebuffer),
         cmocka_unit_test(every_limit),
         cmocka_unit_test(noise),
