@@ -31,25 +31,16 @@ def end_in_order():
 
 
 class Child(subprocess.Popen):
-    """A program that dies with this script. In a with statement it is ended on the way out, with all that it started
-    when it is given a group of its own (a terminal's keys then do not reach it)."""
+    """A program that dies with this script. In a with statement it is ended on the way out."""
 
-    def __init__(self, command, own_group=False, **more):
-        self.own_group = own_group
-        super().__init__([str(word) for word in command], preexec_fn=lambda: die_with_parent(signal.SIGKILL),
-                         start_new_session=own_group, **more)  # fmt: skip
+    def __init__(self, command, **more):
+        super().__init__([str(word) for word in command], preexec_fn=lambda: die_with_parent(signal.SIGKILL), **more)
 
     def __exit__(self, kind, value, traceback):
         if self.poll() is None:
-            self.send(signal.SIGTERM)
+            self.terminate()
             try:
                 self.wait(5)
             except subprocess.TimeoutExpired:
-                self.send(signal.SIGKILL)
+                self.kill()
         super().__exit__(kind, value, traceback)
-
-    def send(self, how):
-        if self.own_group:
-            os.killpg(self.pid, how)
-        else:
-            self.send_signal(how)

@@ -96,32 +96,33 @@ def wait_until(condition, seconds):
     return condition()
 
 
-def kill_a_run(how, group, *words, guest):
+def kill_a_run(how, group, *words):
     """Starts make run, kills it when its machine runs. Gives what is left: processes, temporary files."""
     with tempfile.TemporaryDirectory() as scratch:
-        mark = f"menu=3599 selftest watchdog={30000 + int(how)}{int(group)}"  # in the guest's command line alone
+        rest = f"menu=3599 selftest watchdog={30000 + int(how)}{int(group)}"
+        mark = f"run=0-4 {rest}"  # in the guest's command line alone
         with subprocess.Popen(
-            ["make", "-s", f"O={BUILD}", "run", f"CMDLINE={mark} run=0-4", *words], stdout=subprocess.DEVNULL,
+            ["make", "-s", f"O={BUILD}", "run", "EX=0-4", f"CMDLINE={rest}", *words], stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, start_new_session=True, env={**os.environ, "TMPDIR": scratch},
         ) as child:  # fmt: skip
-            ok(wait_until(lambda: processes(guest(mark)), 60), f"{words}: the machine runs")
+            ok(wait_until(lambda: processes(mark), 60), f"{words}: the machine runs")
             time.sleep(1)
             (os.killpg if group else os.kill)(child.pid, how)
             try:
                 child.wait(20)
             except subprocess.TimeoutExpired:
                 os.killpg(child.pid, signal.SIGKILL)
-        gone = wait_until(lambda: not processes(guest(mark)), 10)
-        left = processes(guest(mark))
+        gone = wait_until(lambda: not processes(mark), 10)
+        left = processes(mark)
         for pid in left:
             os.kill(pid, signal.SIGKILL)
         return gone, os.listdir(scratch)
 
 
 for how, group in [(signal.SIGTERM, False), (signal.SIGINT, True), (signal.SIGHUP, True), (signal.SIGKILL, False)]:
-    gone, left = kill_a_run(how, group, "ENGINE=sim", guest=lambda mark: mark)
+    gone, left = kill_a_run(how, group, "ENGINE=sim")
     ok(gone and not left, f"make run killed by {how.name}{' (its group)' if group else ''}: pmusim is gone, no file is left", left)
-gone, left = kill_a_run(signal.SIGTERM, False, "ENGINE=tcg", guest=lambda _: "/run.iso")
+gone, left = kill_a_run(signal.SIGTERM, False, "ENGINE=tcg")
 ok(gone and not left, "the same with QEMU, SIGTERM", left)
 
 # ---- Three at once in a fresh clone ----
