@@ -28,9 +28,12 @@ unsigned pebs_format(void)
                       PERF_CAP_PEBS_FMT_SHIFT);
 }
 
+/* MSR_PEBS_DATA_CFG and IA32_PERFEVTSELx.Adaptive_Record come with PEBS_BASELINE (SDM vol. 3
+ * "Adaptive PEBS"); a hypervisor may show format 4 without it. Records then are the basic group. */
 static bool adaptive(void)
 {
-    return pebs_format() == PEBS_FMT_ADAPTIVE;
+    return pebs_format() == PEBS_FMT_ADAPTIVE &&
+           (pmu_info()->perf_capabilities.value & PERF_CAP_PEBS_BASELINE);
 }
 
 static bool data_cfg_takes(uint64_t groups)
@@ -101,6 +104,16 @@ uint32_t pebs_counters(const struct pebs_event *event)
     return usable;
 }
 
+#define BASIC_ONLY "the records are the basic group, IA32_PERF_CAPABILITIES[14] = 0"
+
+const char *pebs_no_registers(void)
+{
+    if (pebs_format() != PEBS_FMT_ADAPTIVE || (data_cfg & PEBS_DATA_CFG_GPRS))
+        return NULL;
+    return adaptive() ? "no registers: MSR_PEBS_DATA_CFG[1] (GPR group) cannot be set"
+                      : "no registers: " BASIC_ONLY;
+}
+
 const char *pebs_no_latency(void)
 {
     const char *why = NULL;
@@ -113,6 +126,8 @@ const char *pebs_no_latency(void)
         return "no load latency: no counter can be enabled for it in IA32_PEBS_ENABLE";
     if (!wrmsr_safe(MSR_PEBS_LD_LAT_THRESHOLD, LATENCY_MIN - 1))
         return "no load latency: MSR_PEBS_LD_LAT_THRESHOLD (3F6H) raises #GP";
+    if (pebs_format() == PEBS_FMT_ADAPTIVE && !adaptive())
+        return "no load latency: " BASIC_ONLY;
     if (adaptive() && !(data_cfg & PEBS_DATA_CFG_MEMINFO))
         return "no load latency: MSR_PEBS_DATA_CFG[0] (memory group) cannot be set";
     return NULL;
@@ -181,7 +196,8 @@ static void dump_record(unsigned n, const struct pebs_record *r)
 {
     unsigned column = 0;
     kprintf("#   record %u\n", n);
-    dump_rip(pebs_field_name(PEBS_RIP), r->value[PEBS_RIP]);
+    if (pebs_has(r, PEBS_RIP))
+        dump_rip(pebs_field_name(PEBS_RIP), r->value[PEBS_RIP]);
     if (pebs_has(r, PEBS_EVENTING_IP))
         dump_rip(pebs_field_name(PEBS_EVENTING_IP), r->value[PEBS_EVENTING_IP]);
     for (unsigned f = PEBS_RAX; f < PEBS_N_FIELDS; f++) {
@@ -193,8 +209,11 @@ static void dump_record(unsigned n, const struct pebs_record *r)
         if (column == 0)
             kprintf("\n");
     }
-    kprintf("%s%s = 0x%016llx\n", column == 0 ? "#     " : "  ", pebs_field_name(PEBS_RFLAGS),
-            (unsigned long long)r->value[PEBS_RFLAGS]);
+    if (pebs_has(r, PEBS_RFLAGS))
+        kprintf("%s%s = 0x%016llx", column++ == 0 ? "#     " : "  ", pebs_field_name(PEBS_RFLAGS),
+                (unsigned long long)r->value[PEBS_RFLAGS]);
+    if (column != 0)
+        kprintf("\n");
 }
 
 void pebs_dump_records(const char *title, const struct pebs_record *records, unsigned n)

@@ -106,6 +106,9 @@ unsigned pebs_record_size(void);
 /* General counters that can sample this event: those of the table that the processor also lets be
  * enabled in IA32_PEBS_ENABLE. PEBS must be off. */
 uint32_t pebs_counters(const struct pebs_event *event);
+/* Why a record holds no general registers, nor RIP and RFLAGS, naming the bit; NULL when it does.
+ */
+const char *pebs_no_registers(void);
 /* Why load latency cannot be sampled, naming the bit; NULL when it can. PEBS must be off. */
 const char *pebs_no_latency(void);
 

@@ -83,6 +83,10 @@ static void run(void)
     check(SET_UP, counters != 0);
     if (counters == 0)
         return;
+    if (pebs_no_registers() != NULL) {
+        check_skip_all(ABOVE_4_GIB, UPPER_HALF, "%s", pebs_no_registers());
+        return;
+    }
     unsigned counter = (unsigned)__builtin_ctz(counters);
     pmu_set_pmi_handler(on_pmi, PMI_STOP);
     run_at(ABOVE_4_GIB, PAGING_HIGH, counter);

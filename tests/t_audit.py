@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Machines as silicon, firmware and hypervisors are, that the shipped profiles do not show.
+
+Each was wrong once. Profile, --set and --fault words, command line, exit status, what the output must say, and what it
+must not.
+"""
+
+import re
+
+import harness
+from harness import KERNEL, PMUSIM, ok, run
+
+CLEAN, FAILS = 0, 1
+NO_REGISTERS = "no registers: the records are the basic group, IA32_PERF_CAPABILITIES[14] = 0"
+MACHINES = [
+    # PEBS format 4 without PEBS_BASELINE (a KVM guest): IA32_PERFEVTSELx[34] is reserved, the record the basic group.
+    ("icelake", ["pmu.capabilities=0xb4c5"], [], "run=15-5,15-6,15-7,15-8,15-10", CLEAN,
+     ["room for 8 records of 32 bytes", "PEBS records of 32 bytes, format 4",
+      f"ok - ex15-5 each record's RIP lies in the run, its registers hold what was loaded there # SKIP {NO_REGISTERS}",
+      "\nok - ex15-5 the counter was reloaded from the debug store after each record\n",
+      f"ok - ex15-6 in the upper half: RIP, RSI and all other registers are there in 64 bits # SKIP {NO_REGISTERS}",
+      "\nok - ex15-7 the index is at or past the threshold, with the one record written\n",
+      "SKIP no load latency: the records are the basic group, IA32_PERF_CAPABILITIES[14] = 0"],
+     ["R/EFLAGS", "R/EIP"]),
+    # The same bit there, and MSR_PEBS_DATA_CFG not.
+    ("icelake", [], ["msr=0x3f2"], "run=15-5,15-6", CLEAN,
+     ["SKIP no registers: MSR_PEBS_DATA_CFG[1] (GPR group) cannot be set"], []),
+]  # fmt: skip
+
+for profile, sets, faults, words, status, said, unsaid in MACHINES:
+    name = " ".join([profile, *sets, *faults, words]).strip()
+    options = [word for s in sets for word in ("--set", s)] + [word for f in faults for word in ("--fault", f)]
+    result = run(
+        PMUSIM, "--profile", profile, *options, "--max-seconds", 20,
+        "--cmdline", f"{words} watchdog=100 console=serial", KERNEL,
+    )  # fmt: skip
+    ok(result.status == status and not result.tap.errors, f"{name}: valid TAP, exit {status}", f"{result.tap.errors}\n{result}")
+    out = re.sub(r"^(ok|not ok) \d+ - ", r"\1 - ", result.out, flags=re.MULTILINE)
+    missing = [text for text in said if text not in out]
+    wrong = [text for text in unsaid if text in out]
+    ok(not missing and not wrong, f"{name}: it says so", f"missing: {missing}, wrong: {wrong}\n{result}")
+
+harness.done()
