@@ -227,9 +227,12 @@ static void find_global(void)
     info.global_ctrl = info.kind->enable_bit == 0;
     if (info.global_ctrl)
         info.no_global_ctrl[0] = '\0';
-    info.freeze = info.kind->freeze != 0;
+    /* SDM vol. 4 "IA-32 Architectural MSRs", IA32_DEBUGCTL[12:11]: PDCM and version 2. */
+    info.freeze = info.kind->freeze != 0 && info.pdcm;
     if (info.freeze)
         info.no_freeze[0] = '\0';
+    else if (info.kind->freeze != 0)
+        why(info.no_freeze, "no FREEZE_PERFMON_ON_PMI: CPUID.1:ECX[15] (PDCM) = 0");
     info.freeze_in_status = info.kind->frozen != 0;
 }
 

@@ -25,6 +25,12 @@ MACHINES = [
     # The same bit there, and MSR_PEBS_DATA_CFG not.
     ("icelake", [], ["msr=0x3f2"], "run=15-5,15-6", CLEAN,
      ["SKIP no registers: MSR_PEBS_DATA_CFG[1] (GPR group) cannot be set"], []),
+    # Version 4 without PDCM: IA32_DEBUGCTL[12:11] are reserved.
+    ("skylake", ["pmu.has_capabilities=no"], [], "run=14-5,15-4,15-9", CLEAN,
+     ["ok - ex15-4 without FREEZE_PERFMON_ON_PMI one PMI arrives # SKIP "
+      "no FREEZE_PERFMON_ON_PMI: CPUID.1:ECX[15] (PDCM) = 0\n",
+      "LBR_FRZ from 4 on # SKIP no FREEZE_PERFMON_ON_PMI: CPUID.1:ECX[15] (PDCM) = 0\n",
+      "\nok - ex15-9 the full BTS buffer is handled\n"], []),
 ]  # fmt: skip
 
 for profile, sets, faults, words, status, said, unsaid in MACHINES:

@@ -152,11 +152,13 @@ static bool has_bts_by_cpl(const struct pmu *pmu, unsigned i)
     return has_bts(pmu, i) && has_cpuid_bit(pmu, 1, REG_ECX, CPUID_1_ECX_DS_CPL);
 }
 
-/* SDM vol. 3 "Freezing LBR and Performance Counters on PMI". */
+/* SDM vol. 3 "Freezing LBR and Performance Counters on PMI"; vol. 4 "IA-32 Architectural MSRs",
+ * IA32_DEBUGCTL[12:11]: "If CPUID.01H:ECX[15] = 1 && CPUID.0AH:EAX[7:0] > 1". */
 static bool has_freeze(const struct pmu *pmu, unsigned i)
 {
     (void)i;
-    return pmu->kind->freeze != FREEZE_NOTHING && !pmu->profile->pmu.no_freeze;
+    return pmu->kind->freeze != FREEZE_NOTHING && pmu->profile->pmu.has_capabilities &&
+           !pmu->profile->pmu.no_freeze;
 }
 
 static bool has_lbr_freeze(const struct pmu *pmu, unsigned i)
