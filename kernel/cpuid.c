@@ -1,7 +1,9 @@
 /* CPUID, SDM vol. 2 "CPUID". */
 #include "kernel/cpuid.h"
 
+#include "kernel/msr.h"
 #include "kernel/string.h"
+#include "x86/msr.h"
 
 #define EXTENDED      0x80000000u
 #define HYPERVISOR    0x40000000u
@@ -29,6 +31,29 @@ struct cpuid_regs cpuid(uint32_t leaf, uint32_t subleaf)
     if (top.eax < range || (range != EXTENDED && top.eax >= EXTENDED) || leaf > top.eax)
         return (struct cpuid_regs){0};
     return execute(leaf, subleaf);
+}
+
+/* SDM vol. 4 "IA-32 Architectural MSRs", IA32_MISC_ENABLE[22], Limit CPUID Maxval: CPUID.0 tells 2,
+ * or by older editions 3. A processor with no more leaves may lack the register. */
+#define LIMITED_MAX 3
+
+static bool was_limited;
+
+void cpuid_unlimit(void)
+{
+    struct cpuid_regs top = cpuid(0, 0);
+    uint64_t value;
+    if (memcmp(&top.ebx, "Genu", 4) != 0 || top.eax > LIMITED_MAX ||
+        !rdmsr_safe(MSR_IA32_MISC_ENABLE, &value) || !(value & MISC_ENABLE_LIMIT_CPUID))
+        return;
+    wrmsr_safe(MSR_IA32_MISC_ENABLE, value & ~MISC_ENABLE_LIMIT_CPUID);
+    if (cpuid(0, 0).eax > LIMITED_MAX)
+        was_limited = true;
+}
+
+bool cpuid_was_limited(void)
+{
+    return was_limited;
 }
 
 /* SDM vol. 2 "CPUID", "INPUT EAX = 01H: Returns Model, Family, Stepping Information". */

@@ -255,6 +255,8 @@ void pmu_info_read(void)
     why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] < 2");
     why(info.no_pebs, "no PEBS: CPUID.0AH:EAX[7:0] = 0");
     why(info.no_bts, "no BTS: CPUID.0AH:EAX[7:0] = 0");
+    if (cpuid_was_limited())
+        info_note("CPUID was limited to leaf 2 or 3 by IA32_MISC_ENABLE[22]: cleared");
     find_capabilities();
     if (!find_version() || !find_general())
         return;

@@ -11,6 +11,7 @@
 #include "kernel/console/console.h"
 #include "kernel/console/history.h"
 #include "kernel/console/input.h"
+#include "kernel/cpuid.h"
 #include "kernel/memory.h"
 #include "kernel/nmi.h"
 #include "kernel/paging.h"
@@ -91,6 +92,7 @@ static size_t bootinfo_limit(uint64_t info)
 static void start_cpu(unsigned index)
 {
     trap_init_cpu(index);
+    cpuid_unlimit();
     user_init();
     lapic_init_cpu();
     pmu_init_cpu();
@@ -134,6 +136,7 @@ static void refuse_reserved_memory(void)
 _Noreturn void kmain(uint32_t magic, const void *info)
 {
     trap_init();
+    cpuid_unlimit();
     struct console_sink *early = serial_init(COM1, COM1_BAUD);
     const char *lapic_missing = NULL;
 

@@ -31,11 +31,20 @@ MACHINES = [
       "no FREEZE_PERFMON_ON_PMI: CPUID.1:ECX[15] (PDCM) = 0\n",
       "LBR_FRZ from 4 on # SKIP no FREEZE_PERFMON_ON_PMI: CPUID.1:ECX[15] (PDCM) = 0\n",
       "\nok - ex15-9 the full BTS buffer is handled\n"], []),
+    # Firmware with "limit CPUID maximum": IA32_MISC_ENABLE[22], on every processor.
+    ("skylake", ["pmu.misc_enable=0xc50089"], ["cpus=2"], "run=15-1,15-2,18-15", CLEAN,
+     ["perfmon v4: ", "\n# note: CPUID was limited to leaf 2 or 3 by IA32_MISC_ENABLE[22]: cleared\n", "TSC 3408000 kHz by CPUID 15H",
+      "\nok - ex18-15 both processors count at the same time\n"], ["no PMU", "SKIP"]),
+    # The bit stays set: no PMU, and the leaf is named.
+    ("skylake", ["pmu.misc_enable=0xc50089"], ["msr-ignore=0x1a0"], "run=15-2", CLEAN,
+     ["SKIP no PMU: CPUID maximum leaf is 02H < 0AH"], ["cleared"]),
 ]  # fmt: skip
 
 for profile, sets, faults, words, status, said, unsaid in MACHINES:
     name = " ".join([profile, *sets, *faults, words]).strip()
-    options = [word for s in sets for word in ("--set", s)] + [word for f in faults for word in ("--fault", f)]
+    options = [word for s in sets for word in ("--set", s)] + [
+        word for f in faults for word in (("--cpus", f[5:]) if f.startswith("cpus=") else ("--fault", f))
+    ]
     result = run(
         PMUSIM, "--profile", profile, *options, "--max-seconds", 20,
         "--cmdline", f"{words} watchdog=100 console=serial", KERNEL,

@@ -5,6 +5,7 @@
 
 #include "sim/cpu/system.h"
 #include "sim/dev/dev.h"
+#include "sim/pmu/pmu.h"
 #include "x86/msr.h"
 #include "x86/cpuid.h"
 
@@ -12,6 +13,7 @@
 #define LEAF_FEATURES  1
 #define LEAF_TOPOLOGY  0xb
 #define LEAF_TOPOLOGY2 0x1f
+#define LIMITED_MAX    2
 #define LEVEL_SMT      (1u << 8)
 #define LEVEL_CORE     (2u << 8)
 
@@ -69,12 +71,24 @@ static void features(struct cpu *cpu, uint32_t out[4])
         out[3] &= ~(uint32_t)CPUID_1_EDX_APIC;
 }
 
+/* SDM vol. 4 "IA-32 Architectural MSRs", IA32_MISC_ENABLE[22], Limit CPUID Maxval: "CPUID.00H
+ * returns a maximum value in EAX[7:0] of 2". Vol. 2 "CPUID": the leaves above it are not visible
+ * then. */
+static uint32_t basic_maximum(const struct cpu *cpu)
+{
+    uint64_t misc_enable = 0;
+    uint32_t highest = maximum(cpu, 0);
+    bool limited = pmu_rdmsr(cpu->pmu, MSR_IA32_MISC_ENABLE, &misc_enable) &&
+                   (misc_enable & MISC_ENABLE_LIMIT_CPUID);
+    return limited && highest > LIMITED_MAX ? LIMITED_MAX : highest;
+}
+
 void cpu_cpuid(struct cpu *cpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
     /* A leaf beyond the highest gives the data of the highest basic leaf. */
-    uint32_t highest = maximum(cpu, leaf & EXTENDED);
+    uint32_t highest = leaf & EXTENDED ? maximum(cpu, EXTENDED) : basic_maximum(cpu);
     if ((leaf & ~EXTENDED) > 0xffff || leaf > highest)
-        leaf = maximum(cpu, 0);
+        leaf = basic_maximum(cpu);
     const struct cpuid_leaf *l = find(cpu, leaf, subleaf);
     memset(out, 0, 4 * sizeof *out);
     if (l) {
@@ -83,7 +97,9 @@ void cpu_cpuid(struct cpu *cpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4]
         out[2] = l->ecx;
         out[3] = l->edx;
     }
-    if (leaf == LEAF_FEATURES)
+    if (leaf == 0)
+        out[0] = basic_maximum(cpu);
+    else if (leaf == LEAF_FEATURES)
         features(cpu, out);
     else if (leaf == LEAF_TOPOLOGY || leaf == LEAF_TOPOLOGY2)
         topology(cpu, subleaf, out);
