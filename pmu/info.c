@@ -236,15 +236,38 @@ static void find_global(void)
     info.freeze_in_status = info.kind->frozen != 0;
 }
 
+/* The fixed counters whose enable field is not 0, as bits of IA32_PERF_GLOBAL_CTRL. */
+static uint64_t fixed_on(uint64_t fixed_ctrl)
+{
+    uint64_t on = 0;
+    for (unsigned i = 0; i < PMU_MAX_FIXED; i++)
+        if (fixed_ctrl >> (FIXED_CTR_CTRL_BITS * i) & (FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR))
+            on |= ARCH_BIT(GLOBAL_FIXED_SHIFT + i);
+    return on;
+}
+
 /* Some firmware counts for itself, and may do so again from SMM whatever is written here: what goes
- * wrong then looks like a wrong processor. At reset every select register is 0. */
+ * wrong then looks like a wrong processor. At reset every select and control register is 0.
+ * IA32_PERF_GLOBAL_CTRL says nothing: the bits of the general counters are 1 at reset.
+ * IA32_PERF_GLOBAL_INUSE also has those that are taken and do not count now (SDM vol. 3
+ * "IA32_PERF_GLOBAL_INUSE MSR"). */
 static void note_counters_in_use(void)
 {
-    uint64_t select;
+    uint64_t value, on = 0;
+    if (info.fixed_mask != 0 && rdmsr_safe(info.kind->fixed_ctrl, &value) &&
+        (on = fixed_on(value)) != 0)
+        info_note("the firmware left IA32_FIXED_CTR_CTRL = 0x%llx on: it may use the counters",
+                  (unsigned long long)value);
     for (unsigned n = 0; n < info.n_general; n++)
-        if (rdmsr_safe(pmu_bank_msr(&info.kind->selects, n), &select) && (select & PERFEVTSEL_EN))
+        if (rdmsr_safe(pmu_bank_msr(&info.kind->selects, n), &value) && (value & PERFEVTSEL_EN)) {
+            on |= PMU_MASK(n);
             info_note("the firmware left IA32_PERFEVTSEL%u = 0x%llx on: it may use the counters", n,
-                      (unsigned long long)select);
+                      (unsigned long long)value);
+        }
+    if (info.kind->in_use != 0 && rdmsr_safe(info.kind->in_use, &value) &&
+        (value & ~GLOBAL_INUSE_PMI & ~on) != 0)
+        info_note("IA32_PERF_GLOBAL_INUSE = 0x%llx: the firmware may use the counters",
+                  (unsigned long long)value);
 }
 
 void pmu_info_read(void)

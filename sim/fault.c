@@ -37,7 +37,7 @@ struct faults {
     uint64_t nth_msr, msr_accesses; /* nth 0: none */
     unsigned counters;              /* general counters that answer */
     uint32_t no_cpus;               /* bit n: processor n does not start */
-    bool counters_limited, no_apic, no_x2apic, dirty, x2apic_on;
+    bool counters_limited, no_apic, no_x2apic, dirty, x2apic_on, fixed_on, claimed;
     enum pmi_kind pmi;
     uint64_t pmi_nth, pmi_seen; /* nth 0: every one */
     uint64_t nmi_every, spurious_every;
@@ -168,6 +168,10 @@ static bool set_firmware(struct faults *f, const char *text)
 {
     if (strcmp(text, "dirty") == 0)
         return f->dirty = true;
+    if (strcmp(text, "fixed") == 0)
+        return f->fixed_on = true;
+    if (strcmp(text, "claimed") == 0)
+        return f->claimed = true;
     return strcmp(text, "x2apic") == 0 && (f->x2apic_on = true);
 }
 
@@ -212,9 +216,11 @@ static const struct {
     {"no-x2apic", NULL, NULL, set_no_x2apic, "no x2APIC mode"},
     {"no-cpu", "N", "a number from 1 to 7", set_no_cpu,
      "processor N does not answer to a startup IPI"},
-    {"firmware", "KIND", "dirty or x2apic", set_firmware,
+    {"firmware", "KIND", "dirty, fixed, claimed or x2apic", set_firmware,
      "dirty: counters, PEBS and DEBUGCTL were left on, overflows pending, the LVT\n"
-     "                   masked; x2apic: the local APIC was left in x2APIC mode"},
+     "                   masked; fixed: only the fixed counters were left on; claimed: an event\n"
+     "                   was left in IA32_PERFEVTSEL0, which is not on; x2apic: the local APIC\n"
+     "                   was left in x2APIC mode"},
 };
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
 
@@ -279,6 +285,21 @@ void fault_profile(const struct faults *f, struct profile *p)
     }
 }
 
+/* Firmware that counts for itself by the fixed counters, in the way of a watchdog. */
+static void leave_fixed_on(struct cpu *cpu)
+{
+    const unsigned fixed = FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR;
+    uint64_t control = 0, all = 0;
+
+    for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++)
+        if (cpu_wrmsr(cpu, MSR_IA32_FIXED_CTR_CTRL,
+                      control | (uint64_t)fixed << (FIXED_CTR_CTRL_BITS * i))) {
+            control |= (uint64_t)fixed << (FIXED_CTR_CTRL_BITS * i);
+            all |= ARCH_BIT(GLOBAL_FIXED_SHIFT + i);
+        }
+    cpu_wrmsr(cpu, MSR_IA32_PERF_GLOBAL_CTRL, all);
+}
+
 /* What is left on must be on the processor's list: a write that it refuses is left out. */
 static void leave_on(struct cpu *cpu)
 {
@@ -322,6 +343,10 @@ void fault_firmware(struct machine *m)
         uint64_t base;
         if (f->dirty)
             leave_on(cpu);
+        if (f->fixed_on)
+            leave_fixed_on(cpu);
+        if (f->claimed)
+            cpu_wrmsr(cpu, MSR_IA32_PERFEVTSEL0, EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_OS);
         if (f->no_apic && cpu_rdmsr(cpu, MSR_IA32_APIC_BASE, &base))
             cpu_wrmsr(cpu, MSR_IA32_APIC_BASE, base & ~APIC_BASE_EN);
         if (f->x2apic_on && cpu_rdmsr(cpu, MSR_IA32_APIC_BASE, &base))

@@ -38,6 +38,17 @@ MACHINES = [
     # The bit stays set: no PMU, and the leaf is named.
     ("skylake", ["pmu.misc_enable=0xc50089"], ["msr-ignore=0x1a0"], "run=15-2", CLEAN,
      ["SKIP no PMU: CPUID maximum leaf is 02H < 0AH"], ["cleared"]),
+    # Firmware that counts for itself, by the fixed counters alone; or has taken a counter that stands.
+    ("skylake", [], ["firmware=fixed"], "run=15-1,15-2,15-11", CLEAN,
+     ["\n# note: the firmware left IA32_FIXED_CTR_CTRL = 0x333 on: it may use the counters\n"], ["GLOBAL_INUSE = 0x7", "PERFEVTSEL0 ="]),
+    ("core2", [], ["firmware=fixed"], "run=15-1,15-2", CLEAN,
+     ["\n# note: the firmware left IA32_FIXED_CTR_CTRL = 0x333 on: it may use the counters\n"], []),
+    ("skylake", [], ["firmware=claimed"], "run=15-1,15-2", CLEAN,
+     ["\n# note: IA32_PERF_GLOBAL_INUSE = 0x1: the firmware may use the counters\n"], ["the firmware left"]),
+    ("skylake", [], ["firmware=dirty"], "run=15-2", CLEAN,
+     ["\n# note: the firmware left IA32_FIXED_CTR_CTRL = 0xbbb on: it may use the counters\n"
+      "# note: the firmware left IA32_PERFEVTSEL0 = "], ["GLOBAL_INUSE = "]),
+    ("skylake", [], [], "run=15-2", CLEAN, [], ["firmware", "note:"]),
 ]  # fmt: skip
 
 for profile, sets, faults, words, status, said, unsaid in MACHINES:

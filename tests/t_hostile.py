@@ -116,7 +116,7 @@ for word, wanted in [
     ("msr", "number of an MSR"), ("msr=", "number of an MSR"), ("msr=0x", "number of an MSR"),
     ("nth-msr=0", "from 1 on"), ("pmi=late", "lost, double or spurious"), ("pmi=lost:0", "lost, double"),
     ("nmi=every:5", "from 2000 on"), ("nmi=7", "every:N"), ("counters=9", "from 0 to 8"),
-    ("no-apic=1", "takes no argument"), ("firmware=old", "dirty or x2apic"), ("smoke", "--fault help"), ("", "--fault help"),
+    ("no-apic=1", "takes no argument"), ("firmware=old", "dirty, fixed, claimed or x2apic"), ("smoke", "--fault help"), ("", "--fault help"),
 ]:  # fmt: skip
     result = run(PMUSIM, "--fault", word, KERNEL)
     ok(result.status == 2 and wanted in result.err and not result.out, f"--fault '{word}': {wanted}", result)
