@@ -37,13 +37,15 @@ static const char *source = "nothing";
 static const struct bootinfo *boot_information;
 
 /* Crystals that CPUID.15H:ECX does not tell: SDM vol. 3 "Determining the Processor Base Frequency",
- * the table "Nominal Core Crystal Clock Frequency". All family 6. */
+ * the table "Nominal Core Crystal Clock Frequency". All family 6. Not 55H: the table gives 25 MHz
+ * for the Xeon Scalable, but Core X and Xeon W have the same signature and 24 MHz (Linux: "Fix
+ * erroneous TSC rate on Skylake Xeon", "Use CPUID.0x16 to calculate missing crystal frequency"). */
 static const struct {
     uint8_t model;
     uint32_t hz;
 } crystals[] = {
-    {0x4e, 24000000}, {0x5e, 24000000}, {0x8e, 24000000}, {0x9e, 24000000},
-    {0x55, 25000000}, {0x5c, 19200000}, {0x5f, 25000000},
+    {0x4e, 24000000}, {0x5e, 24000000}, {0x8e, 24000000},
+    {0x9e, 24000000}, {0x5c, 19200000}, {0x5f, 25000000},
 };
 
 static uint64_t known_crystal(void)

@@ -12,6 +12,7 @@ from harness import KERNEL, PMUSIM, ok, run
 
 CLEAN, FAILS = 0, 1
 NO_REGISTERS = "no registers: the records are the basic group, IA32_PERF_CAPABILITIES[14] = 0"
+SKYLAKE_X = "cpuid.0x1=0x00050654 0x00010800 0x01a02010 0x000bab7c"
 MACHINES = [
     # PEBS format 4 without PEBS_BASELINE (a KVM guest): IA32_PERFEVTSELx[34] is reserved, the record the basic group.
     ("icelake", ["pmu.capabilities=0xb4c5"], [], "run=15-5,15-6,15-7,15-8,15-10", CLEAN,
@@ -49,6 +50,11 @@ MACHINES = [
      ["\n# note: the firmware left IA32_FIXED_CTR_CTRL = 0xbbb on: it may use the counters\n"
       "# note: the firmware left IA32_PERFEVTSEL0 = "], ["GLOBAL_INUSE = "]),
     ("skylake", [], [], "run=15-2", CLEAN, [], ["firmware", "note:"]),
+    # Core X and Xeon W: the signature of the Xeon Scalable, whose crystal has 25 MHz, and a crystal of 24 MHz. CPUID.16H
+    # tells the base frequency; where it is missing, the TSC is measured.
+    ("skylake", [SKYLAKE_X], [], "run=15-2", CLEAN, ["model 0x55", "\n# TSC 3400000 kHz by CPUID 16H\n"], ["3550000"]),
+    ("skylake", [SKYLAKE_X, "cpuid.0x0=0x15 0x756e6547 0x6c65746e 0x49656e69"], [], "run=15-2", CLEAN,
+     ["model 0x55", "\n# TSC 3408"], ["by CPUID"]),
 ]  # fmt: skip
 
 for profile, sets, faults, words, status, said, unsaid in MACHINES:
