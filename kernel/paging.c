@@ -147,12 +147,30 @@ uint64_t paging_alias_origin(uint64_t virt)
     return virt;
 }
 
+uint64_t paging_high(void)
+{
+    static uint64_t base;
+    unsigned slot = ENTRIES / 2 - 1;
+    while (base == 0 && (boot_pml4[slot] & PTE_P))
+        slot--;
+    if (base == 0)
+        base = (uint64_t)slot << (PAGE_BITS + (LEVELS - 1) * INDEX_BITS);
+    return base;
+}
+
+/* Nothing is mapped at virt, or what is to be. */
+static bool is_room(uint64_t virt, uint64_t phys)
+{
+    const uint64_t *entry = find_entry(virt, 0);
+    return entry && (!(*entry & PTE_P) || (*entry & PTE_ADDR) == phys);
+}
+
 void *paging_alias(uint64_t base, const void *start, size_t size, uint64_t flags)
 {
     uint64_t first = (uint64_t)start & ~(uint64_t)(PAGE_SIZE - 1);
     uint64_t end = ((uint64_t)start + size + PAGE_SIZE - 1) & ~(uint64_t)(PAGE_SIZE - 1);
     for (uint64_t page = first; page < end; page += PAGE_SIZE)
-        if (!paging_map(base + page, page, flags))
+        if (!is_room(base + page, page) || !paging_map(base + page, page, flags))
             return NULL;
     paging_alias_forget(base + first, PAGE_SIZE);
     if (!paging_alias_note(base + first, first, end - first))

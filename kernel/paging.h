@@ -40,18 +40,21 @@ volatile void *paging_map_mmio(uint64_t phys, size_t size);
 const uint8_t *paging_physical(uint64_t address, size_t size);
 
 /* Where the experiments map code a second time: above 4 GiB, and in the upper half of the linear
- * addresses (bits 63:47 all ones). */
-#define PAGING_HIGH  0x0000004000000000ULL
+ * addresses (bits 63:47 all ones). Above 4 GiB a screen or a device may be mapped at its own
+ * address: this is the highest 512 GiB of the lower half where nothing was mapped when it was first
+ * asked for. A processor with fewer than 47 physical address bits has nothing there. */
+uint64_t paging_high(void);
 #define PAGING_UPPER 0xffff900000000000ULL
 
 /*
  * Maps the 4 KiB pages of [start, start + size), a part of the kernel, a second time at base +
- * their own address: base is PAGING_HIGH, PAGING_UPPER or another canonical multiple of 4 KiB where
- * nothing is mapped. flags as for paging_map(): 0 for code (read and execute), PTE_RW | PTE_XD for
- * data. Returns start's second address; the same again when it is already there; NULL when the pool
- * of page tables or the list of aliases is used up. A relative jump or call in the alias reaches
- * only what lies in the pages mapped with it, an absolute one (through a register) leaves it.
- * For code over the whole kernel text: paging_alias_text(base), which gives base, or 0.
+ * their own address: base is paging_high(), PAGING_UPPER or another canonical multiple of 4 KiB.
+ * flags as for paging_map(): 0 for code (read and execute), PTE_RW | PTE_XD for
+ * data. Returns start's second address; the same again when it is already there; NULL when
+ * something else is mapped there, or the pool of page tables or the list of aliases is used up. A
+ * relative jump or call in the alias reaches only what lies in the pages mapped with it, an
+ * absolute one (through a register) leaves it. For code over the whole kernel text:
+ * paging_alias_text(base), which gives base, or 0.
  */
 void *paging_alias(uint64_t base, const void *start, size_t size, uint64_t flags);
 uint64_t paging_alias_text(uint64_t base);

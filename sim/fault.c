@@ -37,6 +37,7 @@ struct faults {
     uint64_t nth_msr, msr_accesses; /* nth 0: none */
     unsigned counters;              /* general counters that answer */
     uint32_t no_cpus;               /* bit n: processor n does not start */
+    uint64_t framebuffer;           /* 0: a text screen */
     bool counters_limited, no_apic, no_x2apic, dirty, x2apic_on, fixed_on, claimed;
     enum pmi_kind pmi;
     uint64_t pmi_nth, pmi_seen; /* nth 0: every one */
@@ -164,6 +165,11 @@ static bool set_no_cpu(struct faults *f, const char *text)
     return true;
 }
 
+static bool set_framebuffer(struct faults *f, const char *text)
+{
+    return number(text, 1ULL << 32, (1ULL << 47) - 1, &f->framebuffer);
+}
+
 static bool set_firmware(struct faults *f, const char *text)
 {
     if (strcmp(text, "dirty") == 0)
@@ -216,6 +222,8 @@ static const struct {
     {"no-x2apic", NULL, NULL, set_no_x2apic, "no x2APIC mode"},
     {"no-cpu", "N", "a number from 1 to 7", set_no_cpu,
      "processor N does not answer to a startup IPI"},
+    {"framebuffer", "ADDRESS", "an address from 4 GiB on, such as 0x4000000000", set_framebuffer,
+     "a linear framebuffer there in place of the text screen"},
     {"firmware", "KIND", "dirty, fixed, claimed or x2apic", set_firmware,
      "dirty: counters, PEBS and DEBUGCTL were left on, overflows pending, the LVT\n"
      "                   masked; fixed: only the fixed counters were left on; claimed: an event\n"
@@ -330,6 +338,11 @@ static void leave_on(struct cpu *cpu)
             debug |= debugctl[i];
     cpu_wrmsr(cpu, MSR_IA32_PERF_GLOBAL_STATUS_SET, all);
     cpu_wrmsr(cpu, MSR_IA32_PERF_GLOBAL_CTRL, all);
+}
+
+uint64_t fault_framebuffer(const struct machine *m)
+{
+    return m->faults ? m->faults->framebuffer : 0;
 }
 
 void fault_firmware(struct machine *m)

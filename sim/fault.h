@@ -25,6 +25,8 @@ void fault_list(FILE *out);
 
 /* Changes what CPUID announces: after all assignments, before profile_finish(). */
 void fault_profile(const struct faults *f, struct profile *p);
+/* Where the boot information says that a linear framebuffer is; 0: there is a text screen. */
+uint64_t fault_framebuffer(const struct machine *m);
 /* Puts the processors into the state that a careless firmware leaves. */
 void fault_firmware(struct machine *m);
 /* Notes what chosen fault never came; at the end of the run. */

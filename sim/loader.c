@@ -11,6 +11,7 @@
 #include "sim/acpi.h"
 #include "sim/dev/dev.h"
 #include "sim/cpu/internal.h"
+#include "sim/fault.h"
 #include "sim/multiboot.h"
 
 #define LOADER_NAME  "pmusim " PMULAB_VERSION
@@ -26,6 +27,10 @@
 #define TEXT_BUFFER  0xb8000
 #define TEXT_COLUMNS 80
 #define TEXT_ROWS    25
+/* Each pixel is a store of the guest: few of them, in as much memory as a large screen has. */
+#define PIXEL_COLUMNS 320
+#define PIXEL_ROWS    120
+#define PIXEL_PITCH   32768
 
 /* Registers that the specification leaves undefined hold this, so that a kernel which relies on
  * them fails here and not on the first real machine. */
@@ -89,6 +94,25 @@ static void put_tag(struct writer *w, uint32_t type, const void *data, uint32_t 
     put(w, data, n);
 }
 
+/* The text screen, or pixels at this address, which nobody sees. */
+static void put_framebuffer(struct writer *w, uint64_t pixels)
+{
+    static const uint8_t rgb[] = {16, 8, 8, 8, 0, 8}; /* position and size of red, green, blue */
+
+    align(w);
+    put_int(w, MB2_INFO_FRAMEBUFFER, 4);
+    put_int(w, pixels ? 32 + sizeof(rgb) : 32, 4);
+    put_int(w, pixels ? pixels : TEXT_BUFFER, 8);
+    put_int(w, pixels ? PIXEL_PITCH : TEXT_COLUMNS * 2, 4); /* pitch */
+    put_int(w, pixels ? PIXEL_COLUMNS : TEXT_COLUMNS, 4);
+    put_int(w, pixels ? PIXEL_ROWS : TEXT_ROWS, 4);
+    put_int(w, pixels ? 32 : 16, 1); /* bits a pixel or a character */
+    put_int(w, pixels ? MB_FRAMEBUFFER_RGB : MB_FRAMEBUFFER_EGA, 1);
+    put_int(w, 0, 2);
+    if (pixels)
+        put(w, rgb, sizeof(rgb));
+}
+
 static void info_multiboot2(struct writer *w, const struct machine *m, const char *cmdline)
 {
     const struct {
@@ -113,16 +137,7 @@ static void info_multiboot2(struct writer *w, const struct machine *m, const cha
         put_int(w, map[i].type, 4);
         put_int(w, 0, 4);
     }
-    align(w);
-    put_int(w, MB2_INFO_FRAMEBUFFER, 4);
-    put_int(w, 32, 4);
-    put_int(w, TEXT_BUFFER, 8);
-    put_int(w, TEXT_COLUMNS * 2, 4); /* pitch */
-    put_int(w, TEXT_COLUMNS, 4);
-    put_int(w, TEXT_ROWS, 4);
-    put_int(w, 16, 1); /* bits a character */
-    put_int(w, MB_FRAMEBUFFER_EGA, 1);
-    put_int(w, 0, 2);
+    put_framebuffer(w, fault_framebuffer(m));
     put_tag(w, MB2_INFO_ACPI_OLD, m->ram + ACPI_RSDP, ACPI_RSDP_V1);
     put_tag(w, MB2_INFO_ACPI_NEW, m->ram + ACPI_RSDP, ACPI_RSDP_SIZE);
     put_tag(w, MB2_INFO_END, NULL, 0);

@@ -53,6 +53,7 @@ enum {
 #define MB_MEMORY_AVAILABLE 1
 #define MB_MEMORY_RESERVED  2
 #define MB_MEMORY_ACPI      3
+#define MB_FRAMEBUFFER_RGB  1
 #define MB_FRAMEBUFFER_EGA  2
 
 #endif

@@ -56,6 +56,6 @@ static void run(void)
     check(SET_UP, set_up);
     if (!set_up)
         return;
-    check_at(ABOVE_4_GIB, PAGING_HIGH, "above 4 GiB");
+    check_at(ABOVE_4_GIB, paging_high(), "above 4 GiB");
     check_at(UPPER_HALF, PAGING_UPPER, "in the upper half");
 }

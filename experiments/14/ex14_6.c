@@ -65,6 +65,6 @@ static void check_mapped_at(unsigned which, uint64_t base, const char *title)
 static void run(void)
 {
     check_at(BELOW_4_GIB, 0, "below 4 GiB");
-    check_mapped_at(ABOVE_4_GIB, PAGING_HIGH, "above 4 GiB");
+    check_mapped_at(ABOVE_4_GIB, paging_high(), "above 4 GiB");
     check_mapped_at(UPPER_HALF, PAGING_UPPER, "in the upper half");
 }

@@ -89,6 +89,6 @@ static void run(void)
     }
     unsigned counter = (unsigned)__builtin_ctz(counters);
     pmu_set_pmi_handler(on_pmi, PMI_STOP);
-    run_at(ABOVE_4_GIB, PAGING_HIGH, counter);
+    run_at(ABOVE_4_GIB, paging_high(), counter);
     run_at(UPPER_HALF, PAGING_UPPER, counter);
 }

@@ -126,7 +126,7 @@ static void run(void)
     round_trip(GATE, USER_INTERRUPT);
     interrupted_in_ring3();
     pmi_in_ring3();
-    runs_at(ABOVE_4_GIB, PAGING_HIGH);
+    runs_at(ABOVE_4_GIB, paging_high());
     runs_at(UPPER_HALF, PAGING_UPPER);
     user_run(user_halt, (size_t)(user_halt_end - user_halt), USER_INTERRUPT, 0, NULL);
     check(HALT, true);

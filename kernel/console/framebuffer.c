@@ -14,6 +14,7 @@
 #define CELL_HEIGHT    (FONT_HEIGHT + 2)
 #define WISHED_COLUMNS 100 /* most lines of a report are shorter */
 #define IDENTITY_END   (1ULL << 32)
+#define LOWER_HALF_END (1ULL << 47) /* an address from there on is not canonical */
 
 static struct {
     volatile uint8_t *pixels;
@@ -68,7 +69,7 @@ static bool usable(const struct boot_framebuffer *from)
 static bool map(uint64_t address, uint64_t size)
 {
     uint64_t end = address + size;
-    if (end < address)
+    if (end < address || end > LOWER_HALF_END)
         return false;
     uint64_t page = address & ~(uint64_t)(PAGE_SIZE - 1);
     for (page = page < IDENTITY_END ? IDENTITY_END : page; page < end; page += PAGE_SIZE)

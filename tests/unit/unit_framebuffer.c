@@ -162,6 +162,14 @@ static void high(void **state)
     fb.address = 0x4000000000;
     paging_gives = false;
     assert_null(framebuffer_init(&fb));
+
+    fb.address = 0x800000000000 - 640 * 4 * 480; /* up to the last canonical byte, and past it */
+    mapped = 0;
+    assert_null(framebuffer_init(&fb));
+    assert_int_equal(mapped, 1);
+    fb.address++;
+    assert_null(framebuffer_init(&fb));
+    assert_int_equal(mapped, 1);
     paging_gives = true;
 }
 
