@@ -30,6 +30,8 @@ struct lbr_info {
     /* The filters for near jumps may take near calls and returns with them: SDM vol. 3 calls their
      * exception "enhanced" from Sandy Bridge on. */
     bool wide_jump_filters;
+    /* FREEZE_LBRS_ON_PMI is there and does not freeze. */
+    bool freeze_fails;
     /* Why there are none, naming what says so; "" when present. */
     char why[PMU_REASON], no_select[PMU_REASON];
 };

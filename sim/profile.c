@@ -104,6 +104,7 @@ static const struct field fields[] = {
     FLAG("pmu.lbr_info", pmu.lbr_info),
     FLAG("pmu.lbr_core2_addresses", pmu.lbr_core2_addresses),
     FLAG("pmu.no_freeze", pmu.no_freeze),
+    FLAG("pmu.lbr_freeze_fails", pmu.lbr_freeze_fails),
     FLAG("pmu.metrics", pmu.metrics),
     UINT("pmu.offcore_rsp", pmu.offcore_rsp, 0, 2),
     UINT("pmu.skid", pmu.skid, 0, MAX_CYCLES),

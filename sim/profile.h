@@ -101,10 +101,11 @@ struct profile {
         unsigned lbr_depth; /* 0: none */
         unsigned lbr_format;
         bool lbr_select, lbr_callstack, lbr_info, lbr_core2_addresses;
-        bool no_freeze;       /* DEBUGCTL lacks the freeze controls (a hypervisor's PMU) */
-        bool metrics;         /* PERF_METRICS */
-        unsigned offcore_rsp; /* number of MSR_OFFCORE_RSP_x */
-        unsigned skid;        /* core cycles from overflow to the PMI at the LVT */
+        bool no_freeze;        /* DEBUGCTL lacks the freeze controls (a hypervisor's PMU) */
+        bool lbr_freeze_fails; /* FREEZE_LBRS_ON_PMI can be set and freezes nothing */
+        bool metrics;          /* PERF_METRICS */
+        unsigned offcore_rsp;  /* number of MSR_OFFCORE_RSP_x */
+        unsigned skid;         /* core cycles from overflow to the PMI at the LVT */
     } pmu;
 
     unsigned n_events;

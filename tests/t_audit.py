@@ -13,6 +13,8 @@ from harness import KERNEL, PMUSIM, ok, run
 CLEAN, FAILS = 0, 1
 NO_REGISTERS = "no registers: the records are the basic group, IA32_PERF_CAPABILITIES[14] = 0"
 SKYLAKE_X = "cpuid.0x1=0x00050654 0x00010800 0x01a02010 0x000bab7c"
+ATOM = "cpuid.0x1=0x000106c{} 0x00010800 0x00002010 0x000bab7c"
+ATOM_LBR = ["pmu.lbr_depth=8", "pmu.bts=no"]  # the model takes TR and LBR at the Core 2 addresses for exclusive
 MACHINES = [
     # PEBS format 4 without PEBS_BASELINE (a KVM guest): IA32_PERFEVTSELx[34] is reserved, the record the basic group.
     ("icelake", ["pmu.capabilities=0xb4c5"], [], "run=15-5,15-6,15-7,15-8,15-10", CLEAN,
@@ -34,14 +36,15 @@ MACHINES = [
       "\nok - ex15-9 the full BTS buffer is handled\n"], []),
     # Firmware with "limit CPUID maximum": IA32_MISC_ENABLE[22], on every processor.
     ("skylake", ["pmu.misc_enable=0xc50089"], ["cpus=2"], "run=15-1,15-2,18-15", CLEAN,
-     ["perfmon v4: ", "\n# note: CPUID was limited to leaf 2 or 3 by IA32_MISC_ENABLE[22]: cleared\n", "TSC 3408000 kHz by CPUID 15H",
-      "\nok - ex18-15 both processors count at the same time\n"], ["no PMU", "SKIP"]),
+     ["perfmon v4: ", "\n# note: CPUID was limited to leaf 2 or 3 by IA32_MISC_ENABLE[22]: cleared\n",
+      "TSC 3408000 kHz by CPUID 15H", "\nok - ex18-15 both processors count at the same time\n"], ["no PMU", "SKIP"]),
     # The bit stays set: no PMU, and the leaf is named.
     ("skylake", ["pmu.misc_enable=0xc50089"], ["msr-ignore=0x1a0"], "run=15-2", CLEAN,
      ["SKIP no PMU: CPUID maximum leaf is 02H < 0AH"], ["cleared"]),
     # Firmware that counts for itself, by the fixed counters alone; or has taken a counter that stands.
     ("skylake", [], ["firmware=fixed"], "run=15-1,15-2,15-11", CLEAN,
-     ["\n# note: the firmware left IA32_FIXED_CTR_CTRL = 0x333 on: it may use the counters\n"], ["GLOBAL_INUSE = 0x7", "PERFEVTSEL0 ="]),
+     ["\n# note: the firmware left IA32_FIXED_CTR_CTRL = 0x333 on: it may use the counters\n"],
+     ["GLOBAL_INUSE = 0x7", "PERFEVTSEL0 ="]),
     ("core2", [], ["firmware=fixed"], "run=15-1,15-2", CLEAN,
      ["\n# note: the firmware left IA32_FIXED_CTR_CTRL = 0x333 on: it may use the counters\n"], []),
     ("skylake", [], ["firmware=claimed"], "run=15-1,15-2", CLEAN,
@@ -64,6 +67,14 @@ MACHINES = [
     # The same in the highest 512 GiB, with as many physical address bits.
     ("skylake", ["cpuid.0x80000008=0x3030 0 0 0"], ["framebuffer=0x7f8000000000"], "run=14-6,14-12,15-6", CLEAN,
      ["\nok - ex14-6 above 4 GiB the records have the full addresses\n", "code_at: 0x7f00"], ["panic"]),
+    # The first Atoms: records that FREEZE_LBRS_ON_PMI does not stop; from stepping 10 on they stand still.
+    ("core2", [ATOM.format(2), *ATOM_LBR, "pmu.lbr_freeze_fails=yes"], [], "run=14-1,14-5", CLEAN,
+     ["\nok - ex14-5 without FREEZE_LBRS_ON_PMI the records go on in the PMI handler\n",
+      "LBR_FRZ from 4 on # SKIP FREEZE_LBRS_ON_PMI fails on model 0x1c before stepping 10 (CPUID.1:EAX)\n"], []),
+    ("core2", [ATOM.format("a"), *ATOM_LBR], [], "run=14-1,14-5", CLEAN,
+     ["\nok - ex14-5 with it they stand still: LBR cleared before version 4, LBR_FRZ from 4 on\n"], []),
+    ("core2", [ATOM.format("a"), *ATOM_LBR, "pmu.lbr_freeze_fails=yes"], [], "run=14-5", FAILS,
+     ["\nnot ok - ex14-5 with it they stand still: LBR cleared before version 4, LBR_FRZ from 4 on\n"], []),
 ]  # fmt: skip
 
 for profile, sets, faults, words, status, said, unsaid in MACHINES:

@@ -112,6 +112,11 @@ static void check_pmi(void)
                                 "(CPUID.1:ECX[31] = 1)");
         return;
     }
+    if (lbr_info()->freeze_fails) {
+        check_skip(STAND_STILL, "FREEZE_LBRS_ON_PMI fails on model 0x1c before stepping 10 "
+                                "(CPUID.1:EAX)");
+        return;
+    }
     value_str("debugctl_11", on ? "set" : "cannot be set");
     pmi = on ? lbr_pmi(DEBUGCTL_FREEZE_LBRS_ON_PMI) : (struct lbr_pmi){0};
     bool lbr = pmi.debugctl & DEBUGCTL_LBR, frozen = pmi.status & GLOBAL_STATUS_LBR_FRZ;

@@ -124,7 +124,7 @@ static void freeze(struct pmu *pmu)
         else
             pmu->global_ctrl = 0;
     }
-    if (pmu->debugctl & DEBUGCTL_FREEZE_LBRS_ON_PMI) {
+    if ((pmu->debugctl & DEBUGCTL_FREEZE_LBRS_ON_PMI) && !pmu->profile->pmu.lbr_freeze_fails) {
         if (in_status)
             pmu->global_status |= GLOBAL_STATUS_LBR_FRZ;
         else
