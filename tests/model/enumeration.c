@@ -1,4 +1,6 @@
 /* What CPUID and the capability MSRs announce is there, and nothing past it. */
+#include <string.h>
+
 #include "tests/model/rig.h"
 #include "x86/msr.h"
 #include "x86/cpuid.h"
@@ -189,6 +191,42 @@ static void misc_enable_tells_and_keeps_availability(void **state)
     }
 }
 
+/* Limit CPUID Maxval: a leaf above it gives what the highest basic leaf gives. */
+static void misc_enable_limits_the_basic_leaves(void **state)
+{
+    (void)state;
+    rig_start("skylake", NULL);
+    uint32_t before[4], top[4], two[4], ten[4], extended[4];
+    uint64_t misc_enable = read_msr(MSR_IA32_MISC_ENABLE);
+    cpu_cpuid(rig.cpu, 0, 0, before);
+    write_msr(MSR_IA32_MISC_ENABLE, misc_enable | MISC_ENABLE_LIMIT_CPUID);
+    cpu_cpuid(rig.cpu, 0, 0, top);
+    cpu_cpuid(rig.cpu, 2, 0, two);
+    cpu_cpuid(rig.cpu, 0xa, 0, ten);
+    cpu_cpuid(rig.cpu, 0x80000000, 0, extended);
+    CHECK_EQUAL(top[0], 2, "the maximum");
+    CHECK(memcmp(top + 1, before + 1, 3 * sizeof(*top)) == 0, "the vendor stays");
+    CHECK(memcmp(ten, two, sizeof(ten)) == 0, "leaf 0AH is leaf 2");
+    CHECK_EQUAL(extended[0], 0x80000008, "the extended leaves");
+    write_msr(MSR_IA32_MISC_ENABLE, misc_enable);
+    cpu_cpuid(rig.cpu, 0, 0, top);
+    cpu_cpuid(rig.cpu, 0xa, 0, ten);
+    CHECK_EQUAL(top[0], before[0], "the maximum without the limit");
+    CHECK_EQUAL(ten[0] & 0xff, rig.version, "leaf 0AH without it");
+}
+
+static void the_freezes_need_pdcm(void **state)
+{
+    (void)state;
+    static const uint64_t freezes[] = {DEBUGCTL_FREEZE_LBRS_ON_PMI, DEBUGCTL_FREEZE_PERFMON_ON_PMI};
+    for (unsigned i = 0; i < LENGTH(freezes); i++) {
+        rig_start("skylake", NULL);
+        CHECK(!write_faults(MSR_IA32_DEBUGCTL, freezes[i]), "with PDCM, bit %u", 11 + i);
+        rig_start("skylake", "pmu.has_capabilities=no", NULL);
+        CHECK(write_faults(MSR_IA32_DEBUGCTL, freezes[i]), "without PDCM, bit %u", 11 + i);
+    }
+}
+
 const struct CMUnitTest enumeration_tests[] = {
     RULE(leaf_0ah_tells_version_numbers_widths),
     RULE(leaf_0ah_ebx_bit_means_not_available),
@@ -198,5 +236,7 @@ const struct CMUnitTest enumeration_tests[] = {
     RULE(fixed_bitmap_adds_counters_in_version_5),
     RULE(capabilities_exist_with_pdcm_and_are_read_only),
     RULE(misc_enable_tells_and_keeps_availability),
+    RULE(misc_enable_limits_the_basic_leaves),
+    RULE(the_freezes_need_pdcm),
 };
 const size_t n_enumeration_tests = LENGTH(enumeration_tests);
