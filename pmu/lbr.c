@@ -27,8 +27,8 @@ struct lbr_kind {
 #define AT_CORE2   MSR_LASTBRANCH_0_FROM_CORE2, MSR_LASTBRANCH_0_TO_CORE2
 #define AT_NEHALEM MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP
 
-/* The first Atoms, 230 and N270 among them: "only models starting at stepping 10 seems to have an
- * operational LBR which can freeze on PMU interrupt" (Linux, intel_pmu_lbr_init_atom()). */
+/* The first Atoms, 230 and N270 among them: below stepping 10 the stack does not freeze at a PMI,
+ * so Linux leaves it alone there (intel_pmu_lbr_init_atom()). */
 #define BONNELL_MODEL   0x1c
 #define BONNELL_FREEZES 10
 
