@@ -55,6 +55,7 @@ SIM_LIBS := -lZydis
 KERNEL_DIRS := x86 boot kernel kernel/console lapic pmu lab $(sort $(wildcard experiments/*)) runner
 KERNEL_SRC := $(sort $(wildcard $(addsuffix /*.S,$(KERNEL_DIRS)) $(addsuffix /*.c,$(KERNEL_DIRS))))
 KERNEL_OBJ := $(KERNEL_SRC:%=$(O)/%.o)
+LAB_OBJ := $(filter $(O)/lab/% $(O)/experiments/%,$(KERNEL_OBJ))
 PROFILES := $(sort $(wildcard sim/profiles/*.profile))
 # The simulator is a library, and the program around it. It knows the same facts as the kernel, compiled for the host.
 SIM_SRC := $(sort $(wildcard $(addsuffix /*.c,sim sim/cpu sim/dev sim/pmu)))
@@ -163,8 +164,11 @@ $(O)/symbols0.S.o $(O)/symbols.S.o: %.o: % $(O)/flags.stamp
 	$(call run_as,CC)$(CC) $(KERNEL_CFLAGS) -c $< -o $@
 $(O)/pmulab.pre.elf: $(O)/symbols0.S.o
 $(O)/pmulab.elf: $(O)/symbols.S.o
-$(O)/pmulab.pre.elf $(O)/pmulab.elf: $(KERNEL_OBJ) linker.ld $(O)/files.stamp
+$(O)/pmulab.pre.elf $(O)/pmulab.elf: $(filter-out $(LAB_OBJ),$(KERNEL_OBJ)) $(O)/lab_state.o linker.ld $(O)/files.stamp
 	$(call run_as,LD)$(CC) $(KERNEL_LDFLAGS) $(filter %.o,$^) -o $@
+# Sheets and equipment as one object, by whose name linker.ld knows them: a folder's name may stand anywhere in a path.
+$(O)/lab_state.o: $(LAB_OBJ)
+	$(call run_as,LD)$(CC) -m64 -nostdlib -r $(sort $(filter %.o,$^)) -o $@
 
 $(filter $(O)/sim/%,$(SIM_OBJ)) $(HOST_OBJ): $(O)/%.o: % $(O)/flags.stamp
 	@mkdir -p $(@D)
