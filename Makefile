@@ -75,6 +75,7 @@ unit_keys := kernel/console/keys.c
 unit_bootinfo := boot/bootinfo.c
 unit_pvh := boot/pvh.c boot/bootinfo.c
 unit_acpi := kernel/acpi.c
+unit_power := kernel/power.c kernel/acpi.c
 unit_decode := x86/decode.c x86/events.c x86/text.c
 unit_text := x86/text.c
 unit_lbr := pmu/lbr_format.c kernel/console/printf.c

@@ -9,14 +9,16 @@
 #define RSDP_V2         36
 #define HEADER_SIZE     36
 #define HEADER_LENGTH   4
-#define TABLE_MAX       (1 << 20) /* no table that matters here is a hundredth of it */
+#define TABLE_MAX       (1 << 24) /* the DSDT of a large server has some MiB */
+#define GAS_SIZE        12
+#define GAS_ADDRESS     4
 #define MADT_ENTRIES    (HEADER_SIZE + 8)
 #define ENTRY_HEADER    2 /* type, length */
 #define LAPIC_ENABLED   1
 #define XAPIC_BROADCAST 0xff
 #define X2APIC_NO_ID    0xffffffff
 
-static uint64_t little_endian(const uint8_t *p, unsigned bytes)
+uint64_t acpi_little(const uint8_t *p, unsigned bytes)
 {
     uint64_t value = 0;
     for (unsigned i = 0; i < bytes; i++)
@@ -34,13 +36,13 @@ static bool sum_is_zero(const uint8_t *p, size_t size)
 
 /* The table at address, whole, when it has the signature ("System Description Table Header"). NULL,
  * with *error set only when it is that table and broken. */
-static const uint8_t *table(uint64_t address, const char *signature, acpi_reader read,
-                            size_t *length, const char **error)
+const uint8_t *acpi_table_at(uint64_t address, const char *signature, acpi_reader read,
+                             size_t *length, const char **error)
 {
     const uint8_t *header = address ? read(address, HEADER_SIZE) : NULL;
     if (!header || memcmp(header, signature, 4) != 0)
         return NULL;
-    *length = (size_t)little_endian(header + HEADER_LENGTH, 4);
+    *length = (size_t)acpi_little(header + HEADER_LENGTH, 4);
     if (*length < HEADER_SIZE || *length > TABLE_MAX) {
         *error = "the length of an ACPI table makes no sense";
         return NULL;
@@ -53,6 +55,22 @@ static const uint8_t *table(uint64_t address, const char *signature, acpi_reader
     else
         return whole;
     return NULL;
+}
+
+struct acpi_register acpi_gas(const uint8_t *table, size_t length, size_t offset)
+{
+    if (offset > length || length - offset < GAS_SIZE)
+        return (struct acpi_register){0};
+    const uint8_t *gas = table + offset;
+    return (struct acpi_register){gas[0], acpi_little(gas + GAS_ADDRESS, 8)};
+}
+
+struct acpi_register acpi_fadt_register(const uint8_t *fadt, size_t length, size_t old, size_t gas)
+{
+    struct acpi_register wide = acpi_gas(fadt, length, gas);
+    if (wide.address != 0 || old > length || length - old < 4)
+        return wide;
+    return (struct acpi_register){ACPI_IO, acpi_little(fadt + old, 4)};
 }
 
 static void add(struct acpi_processors *out, uint32_t apic_id, uint32_t flags)
@@ -74,15 +92,15 @@ static void add(struct acpi_processors *out, uint32_t apic_id, uint32_t flags)
 static void local_apic(struct acpi_processors *out, const uint8_t *entry)
 {
     if (entry[3] != XAPIC_BROADCAST)
-        add(out, entry[3], (uint32_t)little_endian(entry + 4, 4));
+        add(out, entry[3], (uint32_t)acpi_little(entry + 4, 4));
 }
 
 /* "Processor Local x2APIC Structure" */
 static void local_x2apic(struct acpi_processors *out, const uint8_t *entry)
 {
-    uint32_t id = (uint32_t)little_endian(entry + 4, 4);
+    uint32_t id = (uint32_t)acpi_little(entry + 4, 4);
     if (id != X2APIC_NO_ID)
-        add(out, id, (uint32_t)little_endian(entry + 8, 4));
+        add(out, id, (uint32_t)acpi_little(entry + 8, 4));
 }
 
 static const struct {
@@ -116,12 +134,12 @@ static const uint8_t *through(uint64_t root, const char *root_signature, unsigne
                               const char **error)
 {
     size_t root_length;
-    const uint8_t *pointers = table(root, root_signature, read, &root_length, error);
+    const uint8_t *pointers = acpi_table_at(root, root_signature, read, &root_length, error);
     if (!pointers)
         return NULL;
     for (size_t at = HEADER_SIZE; root_length - at >= pointer; at += pointer) {
-        uint64_t address = little_endian(pointers + at, pointer);
-        const uint8_t *found = table(address, signature, read, length, error);
+        uint64_t address = acpi_little(pointers + at, pointer);
+        const uint8_t *found = acpi_table_at(address, signature, read, length, error);
         if (found)
             return found;
     }
@@ -140,10 +158,10 @@ const uint8_t *acpi_find_table(const uint8_t *rsdp, size_t rsdp_size, const char
     }
     if (rsdp_size >= RSDP_V2)
         found =
-            through(little_endian(rsdp + RSDP_XSDT, 8), "XSDT", 8, signature, read, length, error);
+            through(acpi_little(rsdp + RSDP_XSDT, 8), "XSDT", 8, signature, read, length, error);
     if (!found)
         found =
-            through(little_endian(rsdp + RSDP_RSDT, 4), "RSDT", 4, signature, read, length, error);
+            through(acpi_little(rsdp + RSDP_RSDT, 4), "RSDT", 4, signature, read, length, error);
     return found;
 }
 
