@@ -11,6 +11,13 @@ static inline uint8_t inb(uint16_t port)
     return value;
 }
 
+static inline uint16_t inw(uint16_t port)
+{
+    uint16_t value;
+    __asm__ volatile("inw %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+    return value;
+}
+
 static inline uint32_t inl(uint16_t port)
 {
     uint32_t value;
@@ -21,6 +28,16 @@ static inline uint32_t inl(uint16_t port)
 static inline void outb(uint16_t port, uint8_t value)
 {
     __asm__ volatile("outb %0, %1" ::"a"(value), "Nd"(port) : "memory");
+}
+
+static inline void outw(uint16_t port, uint16_t value)
+{
+    __asm__ volatile("outw %0, %1" ::"a"(value), "Nd"(port) : "memory");
+}
+
+static inline void outl(uint16_t port, uint32_t value)
+{
+    __asm__ volatile("outl %0, %1" ::"a"(value), "Nd"(port) : "memory");
 }
 
 #endif

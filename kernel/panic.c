@@ -5,6 +5,7 @@
 
 #include "x86/debug_exit.h"
 #include "kernel/backtrace.h"
+#include "kernel/ending.h"
 #include "kernel/io.h"
 #include "kernel/print.h"
 #include "kernel/trap.h"
@@ -28,6 +29,7 @@ _Noreturn void machine_exit(uint8_t code)
 {
     debug_exit(code);
     /* Still here: a machine without that device. */
+    ending_perform();
     kprintf("# The machine may be switched off.\n");
     for (;;)
         __asm__ volatile("cli; hlt");

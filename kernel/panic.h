@@ -27,7 +27,8 @@ void trap_frame_print(const struct trap_frame *frame);
 /* Ends a run in an emulator; a machine without the debug-exit port goes on. */
 void debug_exit(uint8_t code);
 
-/* Writes code to the debug-exit port, then says that the machine may be switched off, and halts. */
+/* Writes code to the debug-exit port, then ends the machine as end= says; one that is still on it
+ * halts, and says that it may be switched off. */
 _Noreturn void machine_exit(uint8_t code);
 
 #endif

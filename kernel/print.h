@@ -20,6 +20,9 @@ int ksnprintf(char *buf, size_t size, const char *fmt, ...) __attribute__((forma
 void kvprintf(const char *fmt, va_list ap);
 void kprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Waits, not for ever, until what was printed has left the machine: before its power goes. */
+void print_flush(void);
+
 /* Calls before() in front of each text and after() behind it, on the processor that prints; they
  * nest when an interrupt prints. after() is missing when trap_abort() ends what prints. */
 void print_around(void (*before)(void), void (*after)(void));

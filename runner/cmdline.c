@@ -227,6 +227,22 @@ static bool read_watchdog(struct cmdline *cl, struct piece value)
     return true;
 }
 
+static bool read_end(struct cmdline *cl, struct piece value)
+{
+    static const char *const names[] = {
+        [END_HALT] = "halt",
+        [END_POWEROFF] = "poweroff",
+        [END_REBOOT] = "reboot",
+    };
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!is(value, names[i]))
+            continue;
+        cl->end = (enum ending)i;
+        return true;
+    }
+    return false;
+}
+
 enum takes { NO_VALUE, MAY_HAVE_VALUE, NEEDS_VALUE };
 
 static const struct {
@@ -249,11 +265,12 @@ static const struct {
     {"serial", NEEDS_VALUE, read_serial,
      "serial takes port,baud with a divisor of 115200 (serial=0x3f8,115200)"},
     {"watchdog", NEEDS_VALUE, read_watchdog, "watchdog takes 10 to 60000 milliseconds"},
+    {"end", NEEDS_VALUE, read_end, "end takes halt, poweroff or reboot"},
     {"selftest", NO_VALUE, read_selftest, "selftest stands alone"},
 };
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
 #define KNOWN_WORDS                                                                                \
-    "known are run= list menu pmi= apic= trace= clock= console= serial= watchdog= selftest"
+    "known are run= list menu pmi= apic= trace= clock= console= serial= watchdog= end= selftest"
 
 static void wrong(struct cmdline *cl, struct piece word, const char *right)
 {

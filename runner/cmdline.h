@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/ending.h"
 #include "kernel/time.h"
 #include "lapic/lapic.h"
 
@@ -28,6 +29,7 @@ struct cmdline {
     uint16_t serial_port;             /* serial=0x3f8,115200 */
     uint32_t serial_baud;
     uint32_t watchdog_ms; /* watchdog=MS: how long an experiment may take, 10 to 60000 */
+    enum ending end;      /* end=halt|poweroff|reboot: what the machine does after the run */
     bool selftest;        /* selftest: offer the experiments 0-* that break on purpose */
     unsigned n_errors; /* words that were not understood; more than the maximum are only counted */
     char errors[CMDLINE_MAX_ERRORS]

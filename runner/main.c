@@ -12,6 +12,7 @@
 #include "kernel/console/history.h"
 #include "kernel/console/input.h"
 #include "kernel/cpuid.h"
+#include "kernel/ending.h"
 #include "kernel/memory.h"
 #include "kernel/nmi.h"
 #include "kernel/paging.h"
@@ -150,6 +151,7 @@ _Noreturn void kmain(uint32_t magic, const void *info)
     uint16_t missing_port = start_console(early);
     refuse_reserved_memory();
     paging_init();
+    ending_init(&bootinfo, cmdline.end);
     memory_init(&bootinfo);
     user_init();
     struct console_sink *pixels =
@@ -169,6 +171,7 @@ _Noreturn void kmain(uint32_t magic, const void *info)
     print_notes(missing_port, lapic_missing, early_nmis);
     summary_print(&bootinfo);
     debug_exit(code);
+    ending_perform();
     kprintf("# The machine may be switched off. Page up and down show what was printed.\n");
     menu_review();
 }

@@ -103,6 +103,13 @@ void console_putc(char byte)
         sink->putc(byte);
 }
 
+void print_flush(void)
+{
+    for (struct console_sink *sink = sinks; sink; sink = sink->next)
+        if (sink->flush)
+            sink->flush();
+}
+
 static void to_console(void *context, char c)
 {
     (void)context;

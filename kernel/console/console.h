@@ -9,6 +9,7 @@
 struct console_sink {
     const char *name;        /* the word in console=, for example "serial" */
     void (*putc)(char byte); /* one byte of UTF-8 text; '\n' alone ends a line */
+    void (*flush)(void);     /* waits until all is out, not for ever; NULL: it is out at once */
     struct console_sink *next;
 };
 

@@ -25,6 +25,7 @@ enum { UART_MCR = 4, UART_LSR = 5, UART_SCR = 7 };
 #define LSR_DR               0x01
 #define LSR_ERRORS           0x1e /* overrun, parity, framing, break */
 #define LSR_THRE             0x20
+#define LSR_TEMT             0x40   /* the FIFO and the shift register are empty */
 #define UART_CLOCK           115200 /* the baud rate of divisor 1 */
 
 /* How often LSR is read for one byte: a read takes about 1 us on the ISA or LPC bus, a byte at 1200
@@ -73,7 +74,13 @@ int serial_getc(void)
     return status & LSR_ERRORS ? -1 : byte;
 }
 
-static struct console_sink sink = {.name = "serial", .putc = serial_putc};
+static void flush(void)
+{
+    for (unsigned i = 0; i < WAIT_READS && !gone && !(inb(base + UART_LSR) & LSR_TEMT); i++)
+        __builtin_ia32_pause();
+}
+
+static struct console_sink sink = {.name = "serial", .putc = serial_putc, .flush = flush};
 
 struct console_sink *serial_init(uint16_t port, uint32_t baud)
 {

@@ -49,6 +49,7 @@ static void defaults(void **state)
         assert_int_equal(cl.serial_port, 0x3f8);
         assert_int_equal(cl.serial_baud, 115200);
         assert_in_range(cl.watchdog_ms, 10, 60000);
+        assert_int_equal(cl.end, END_HALT);
     }
 }
 
@@ -64,6 +65,21 @@ static void clock_word(void **state)
     }
     assert_error("clock=sundial", "clock=sundial", "hpet");
     assert_error("clock", "clock", "hpet");
+}
+
+static void end_word(void **state)
+{
+    (void)state;
+    assert_good("end=halt");
+    assert_int_equal(cl.end, END_HALT);
+    assert_good("end=poweroff");
+    assert_int_equal(cl.end, END_POWEROFF);
+    assert_good("run=15-1 end=reboot");
+    assert_int_equal(cl.end, END_REBOOT);
+    assert_error("end=off", "end=off", "poweroff");
+    assert_int_equal(cl.end, END_HALT);
+    assert_error("end", "end", "reboot");
+    assert_error("ending=halt", "ending=halt", "end=");
 }
 
 static void menu_word(void **state)
@@ -298,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
+        cmocka_unit_test(end_word),
         cmocka_unit_test(menu_word),
         cmocka_unit_test(clock_word),
         cmocka_unit_test(every_word),
