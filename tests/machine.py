@@ -72,6 +72,20 @@ class Machine:
         status = self.process.wait(5)
         return EXIT_STATUS.get(status, status + 1000)
 
+    def watch(self):
+        """Opens the monitor, for stop_reason()."""
+        self._command("query-status")
+
+    def stop_reason(self, seconds=60):
+        """Waits for the machine's end; why QEMU ended (guest-shutdown, guest-reset), None when it goes on."""
+        if self.wait(seconds) is None:
+            return None
+        for line in self.lines:
+            event = json.loads(line)
+            if event.get("event") == "SHUTDOWN":
+                return event["data"]["reason"]
+        return "no word"
+
     def type(self, text):
         """Sends bytes over the serial line, as a terminal would."""
         self.process.stdin.write(text.encode())
