@@ -61,6 +61,7 @@ static enum ending choice;
 static struct power_off off;
 static struct power_reset reset;
 static const char *no_off, *no_reset;
+static unsigned next; /* the way to be tried: what a panic interrupted is not tried again */
 
 /* ---- registers ---- */
 
@@ -229,11 +230,11 @@ void ending_init(const struct bootinfo *boot, enum ending wanted)
             no_reset = "no page table is left for its register";
     }
     choice = wanted;
+    next = 0;
 }
 
 void ending_perform(void)
 {
-    static unsigned next; /* what a panic interrupted is not tried again */
     const struct way *ways = endings[choice].ways;
 
     if (!ways)
