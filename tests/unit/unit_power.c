@@ -185,6 +185,10 @@ static void test_off_without_smi(void **state)
     little(fadt + SMI_CMD, 0xb2, 4); /* a port without a value turns nothing on */
     assert_null(find_off());
     assert_int_equal(off.smi_port, 0);
+    little(fadt + SMI_CMD, 0x100b2, 4); /* no port */
+    fadt[ACPI_ENABLE] = 0xf1;
+    assert_null(find_off());
+    assert_int_equal(off.smi_port, 0);
 }
 
 static void test_off_by_the_newer_fields(void **state)
@@ -251,10 +255,11 @@ static void test_forms_of_s5(void **state)
         FORM("\x08\\_S5_\x12\x06\x04\x0a\x07\x0a\x01"),
         FORM("\x08_S5_\x12\x08\x02\x0b\x07\x00\x0b\x01\x00"),
         FORM("\x08_S5_\x12\x0c\x02\x0c\x07\x00\x00\x00\x0c\x01\x00\x00\x00"),
-        FORM("\x08_S5_\x12\x47\x00\x02\x0a\x07\x0a\x01"),         /* PkgLength of 2 bytes */
-        FORM("\x08_S5_\x12\x88\x00\x00\x02\x0a\x07\x0a\x01"),     /* of 3 */
-        FORM("\x08_S5_\x12\xc9\x00\x00\x00\x02\x0a\x07\x0a\x01"), /* of 4 */
-        FORM("_S5_\x08_S5_\x12\x05\x02\x0a\x07\x01"),             /* first a use of the name */
+        FORM(
+            "\x08_S5_\x12\x47\x01\x02\x0a\x07\x0a\x01 sixteen and more"), /* PkgLength of 2 bytes */
+        FORM("\x08_S5_\x12\x88\x00\x00\x02\x0a\x07\x0a\x01"),             /* of 3 */
+        FORM("\x08_S5_\x12\xc9\x00\x00\x00\x02\x0a\x07\x0a\x01"),         /* of 4 */
+        FORM("_S5_\x08_S5_\x12\x05\x02\x0a\x07\x01"), /* first a use of the name */
     };
     (void)state;
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {

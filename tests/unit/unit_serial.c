@@ -79,8 +79,7 @@ static void test_flush_ends_when_nothing_gets_out(void **state)
     assert_null(open_port(false));
     uart.present = true; /* whoever asks, nobody answers: not even asked */
     sink->flush();
-    assert_int_equal(uart.waiting, 0);
-    assert_in_range(uart.reads, 0, 1);
+    assert_int_equal(uart.reads, 0);
 }
 
 int main(void)
