@@ -6,6 +6,7 @@
 #include "boot/bootinfo.h"
 #include "boot/pvh.h"
 #include "kernel/acpi.h"
+#include "kernel/power.h"
 #include "tests/fuzz/fuzz.h"
 
 static const uint8_t *memory;
@@ -27,6 +28,12 @@ static void check(const struct bootinfo *info, bool good)
     if (info->rsdp_size) {
         bool any = acpi_find_processors(&found, info->rsdp, info->rsdp_size, read_physical);
         PROMISED(found.n <= ACPI_MAX_PROCESSORS && any == (found.n > 0));
+        struct power_off off;
+        struct power_reset reset;
+        if (!power_find_off(&off, info->rsdp, info->rsdp_size, read_physical))
+            PROMISED((off.n == 1 || off.n == 2) && off.type[0] <= 7 && off.type[1] <= 7);
+        if (!power_find_reset(&reset, info->rsdp, info->rsdp_size, read_physical))
+            PROMISED(reset.control.address != 0 && reset.control.space <= ACPI_PCI);
     }
 }
 

@@ -9,7 +9,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(sort $(wildcard tests/fuzz/fu
 FUZZ_SIM_OBJ := $(SIM_SRC:%=$(O)/fuzz/%.o) $(FACTS_SRC:%=$(O)/fuzz/%.o) $(O)/fuzz/profiles.c.o
 FUZZ_HOST_OBJ := $(HOST_SRC:%=$(O)/fuzz/%.o)
 FUZZ_LIB := $(O)/fuzz/libpmusim.a
-FUZZ_KERNEL_OBJ := $(O)/fuzz/boot/bootinfo.c.o $(O)/fuzz/boot/pvh.c.o $(O)/fuzz/kernel/acpi.c.o
+FUZZ_KERNEL_OBJ := $(O)/fuzz/boot/bootinfo.c.o $(O)/fuzz/boot/pvh.c.o $(O)/fuzz/kernel/acpi.c.o $(O)/fuzz/kernel/power.c.o
 FUZZ_OWN_OBJ := $(patsubst $(O)/fuzz/%,$(O)/fuzz/tests/fuzz/%.c.o,$(FUZZERS))
 # make fuzz: for each fuzzer
 SECONDS ?= 600
