@@ -73,8 +73,8 @@ class Machine:
         return EXIT_STATUS.get(status, status + 1000)
 
     def watch(self):
-        """Opens the monitor, for stop_reason()."""
-        self._command("query-status")
+        """Opens the monitor for stop_reason(), and lets a machine go that was started with -S."""
+        self._command("cont")
 
     def stop_reason(self, seconds=60):
         """Waits for the machine's end; why QEMU ended (guest-shutdown, guest-reset), None when it goes on."""

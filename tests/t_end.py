@@ -92,9 +92,9 @@ def ways(text):
     return [line.removeprefix("# end=") for line in text.splitlines() if line.startswith("# end=")]
 
 
-def boot(path, firmware, board, ends):
+def boot(path, firmware, board, ends, more=(), **settings):
     """Boots without the debug-exit port. Gives the reason of QEMU's end (None: it goes on), and the serial line."""
-    with Machine(path, firmware=firmware, machine=board, debug_exit="no") as machine:
+    with Machine(path, more=["-S", *more], firmware=firmware, machine=board, debug_exit="no", **settings) as machine:
         machine.watch()
         if not ends:
             machine.wait_for(STILL_ON, 100)
@@ -109,6 +109,14 @@ for end, firmware, board, reason, lines in CASES:
     ok(why == reason, f"{name}: {reason or 'it halts'}", f"{why}\n{text}")
     equal(ways(text), lines, f"{name}: the console says how")
     ok((STILL_ON in text) == (reason is None), f"{name}: it {'does not say' if reason else 'says'} to switch it off", text)
+
+# A board with hardware-reduced ACPI, its registers in memory. It boots a kernel without a boot loader.
+for end, reason, line in [("poweroff", OFF, "ACPI's state S5"), ("reboot", AGAIN, REGISTER)]:
+    line_of = f"end={end} run=15-1"
+    why, text = boot(
+        KERNEL, "bios", "microvm,acpi=on", reason, more=["-vga", "none"], medium="kernel", append=line_of
+    )
+    ok(why == reason and ways(text) == [f"{end}: {line}"], f"end={end}, microvm: {reason}", f"{why}\n{text}")
 
 # A panic is an end too.
 broken = panicking()

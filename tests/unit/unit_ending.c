@@ -1,6 +1,6 @@
 /*
  * What is written to which register at the machine's end, and in which order: what QEMU's boards do
- * not have (two control registers, registers in memory and in PCI's configuration space, firmware
+ * not have (two control registers, one in PCI's configuration space, firmware
  * in legacy mode, firmware that does not act).
  */
 #include <setjmp.h>
