@@ -48,9 +48,7 @@ KERNEL_CFLAGS := -std=gnu11 -m64 -ffreestanding -mgeneral-regs-only -mno-red-zon
 # max-page-size: keeps the Multiboot2 header within the first 32 KiB of the file.
 KERNEL_LDFLAGS := -m64 -static -nostdlib -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack \
 	-Wl,-z,max-page-size=4096
-# -falign-functions: an instruction's handler is reached by its address; on a cache line of its own its speed does not
-# hang on what the linker put before it.
-SIM_CFLAGS := -std=gnu11 -O2 -g -falign-functions=64 $(WARNINGS) -I. -DPMULAB_VERSION='"$(VERSION)"'
+SIM_CFLAGS := -std=gnu11 -O2 -g $(WARNINGS) -I. -DPMULAB_VERSION='"$(VERSION)"'
 SIM_LIBS := -lZydis
 
 # The rooms of the kernel, from the ground up.
