@@ -703,15 +703,18 @@ static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, 
 #define PREFIX_DS  0x3e
 #define PREFIX_REP 0xf3
 
-/* Memory, all zeros. Where there is none, unfinished is freed and the machine stops. */
+#define CACHE_LINE 64
+
+/* Memory, all zeros, that begins on a cache line: the speed of a block then does not hang on what
+ * was allocated before it. Where there is none, unfinished is freed and the machine stops. */
 static void *zeroed(struct cpu *cpu, size_t size, void *unfinished)
 {
-    void *memory = calloc(1, size);
-    if (!memory) {
-        free(unfinished);
-        exec_no_memory(cpu);
-    }
-    return memory;
+    size_t lines = (size + CACHE_LINE - 1) / CACHE_LINE;
+    void *memory = aligned_alloc(CACHE_LINE, lines * CACHE_LINE);
+    if (memory)
+        return memset(memory, 0, lines * CACHE_LINE);
+    free(unfinished);
+    exec_no_memory(cpu);
 }
 
 /* The bytes at offset of the first page; with second, also those of the next page. */
