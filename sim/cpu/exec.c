@@ -254,10 +254,7 @@ static uint64_t insns_left(const struct machine *m)
 {
     if (m->max_insns == 0)
         return UINT64_MAX;
-    uint64_t done = 0;
-    for (unsigned i = 0; i < MACHINE_MAX_CPUS; i++)
-        if (m->cpus[i])
-            done += m->cpus[i]->total[0][EV_INSN] + m->cpus[i]->total[1][EV_INSN];
+    uint64_t done = machine_instructions(m);
     return done >= m->max_insns ? 0 : m->max_insns - done;
 }
 
