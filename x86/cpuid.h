@@ -39,6 +39,16 @@
 #define CPUID_7_EBX_INTEL_PT       (1 << 25)
 #define CPUID_7_ECX_UMIP           (1 << 2)
 #define CPUID_7_EDX_ARCH_LBR       (1 << 19)
+#define CPUID_1C_EAX_DEPTHS        0xff /* bit n: 8 * (n + 1) records */
+#define CPUID_1C_EAX_DEEP_C_RESET  (1 << 30)
+#define CPUID_1C_EAX_LIP           ARCH_BIT(31)
+#define CPUID_1C_EBX_CPL           (1 << 0)
+#define CPUID_1C_EBX_BRANCH        (1 << 1)
+#define CPUID_1C_EBX_CALL_STACK    (1 << 2)
+#define CPUID_1C_ECX_MISPRED       (1 << 0)
+#define CPUID_1C_ECX_CYCLES        (1 << 1)
+#define CPUID_1C_ECX_BR_TYPE       (1 << 2)
+#define CPUID_1C_ECX_EVENT_LOGGING 0xf0000 /* general counters that can be logged */
 #define CPUID_80000001_EDX_SYSCALL (1 << 11)
 #define CPUID_80000001_EDX_NX      (1 << 20)
 #define CPUID_80000001_EDX_1GB     (1 << 26)

@@ -116,7 +116,11 @@ static const struct decode_layout pebs_data_cfg = {.fields = (const struct field
     FLAG(PEBS_DATA_CFG_GPRS,          "GPRS"),
     FLAG(PEBS_DATA_CFG_XMMS,          "XMMS"),
     FLAG(PEBS_DATA_CFG_LBRS,          "LBRS"),
+    FLAG(PEBS_DATA_CFG_CNTR,          "CNTR"),
+    FLAG(PEBS_DATA_CFG_METRICS,       "METRICS"),
     AMOUNT(PEBS_DATA_CFG_LBR_ENTRIES, "LBR_ENTRIES-1"),
+    COUNTERS(PEBS_DATA_CFG_GENERAL,   "PMC%u"),
+    COUNTERS(PEBS_DATA_CFG_FIXED,     "FIXED_CTR%u"),
     END,
 }};
 
@@ -158,6 +162,45 @@ static const struct decode_layout lbr_info = {.fields = (const struct field[]){
     END,
 }};
 
+static const struct decode_layout lbr_ctl = {.fields = (const struct field[]){
+    FLAG(LBR_CTL_LBREN,         "LBREn"),
+    FLAG(LBR_CTL_OS,            "OS"),
+    FLAG(LBR_CTL_USR,           "USR"),
+    FLAG(LBR_CTL_CALL_STACK,    "CALL_STACK"),
+    FLAG(LBR_CTL_JCC,           "JCC"),
+    FLAG(LBR_CTL_NEAR_REL_JMP,  "NEAR_REL_JMP"),
+    FLAG(LBR_CTL_NEAR_IND_JMP,  "NEAR_IND_JMP"),
+    FLAG(LBR_CTL_NEAR_REL_CALL, "NEAR_REL_CALL"),
+    FLAG(LBR_CTL_NEAR_IND_CALL, "NEAR_IND_CALL"),
+    FLAG(LBR_CTL_NEAR_RET,      "NEAR_RET"),
+    FLAG(LBR_CTL_OTHER_BRANCH,  "OTHER_BRANCH"),
+    END,
+}};
+
+/* The types above OTHER are other branches too. */
+static const char *const branch_types[16] = {
+    [LBR_BR_TYPE_COND] = "COND",
+    [LBR_BR_TYPE_NEAR_IND_JMP] = "NEAR_IND_JMP",
+    [LBR_BR_TYPE_NEAR_REL_JMP] = "NEAR_REL_JMP",
+    [LBR_BR_TYPE_NEAR_IND_CALL] = "NEAR_IND_CALL",
+    [LBR_BR_TYPE_NEAR_REL_CALL] = "NEAR_REL_CALL",
+    [LBR_BR_TYPE_NEAR_RET] = "NEAR_RET",
+    [6] = "reserved-type-6", "reserved-type-7",
+    [LBR_BR_TYPE_OTHER] = "OTHER_BRANCH", "OTHER_BRANCH", "OTHER_BRANCH", "OTHER_BRANCH",
+    "OTHER_BRANCH", "OTHER_BRANCH", "OTHER_BRANCH", "OTHER_BRANCH",
+};
+
+static const struct decode_layout lbr_arch_info = {.fields = (const struct field[]){
+    AMOUNT(LBR_INFO_CYCLES,      "CYC_CNT"),
+    AMOUNT(LBR_INFO_PMC_COUNTS,  "PMC_CNT"),
+    CHOICE(LBR_INFO_BR_TYPE,     "branch type", branch_types),
+    FLAG(LBR_INFO_CYC_CNT_VALID, "CYC_CNT_VALID"),
+    FLAG(LBR_INFO_TSX_ABORT,     "TSX_ABORT"),
+    FLAG(LBR_INFO_IN_TSX,        "IN_TSX"),
+    FLAG(LBR_INFO_MISPRED,       "MISPRED"),
+    END,
+}};
+
 static const struct decode_layout perf_capabilities = {.fields = (const struct field[]){
     NUMBER(PERF_CAP_LBR_FMT,        "LBR_FMT"),
     FLAG(PERF_CAP_PEBS_TRAP,        "PEBS_TRAP"),
@@ -168,6 +211,7 @@ static const struct decode_layout perf_capabilities = {.fields = (const struct f
     FLAG(PERF_CAP_PEBS_BASELINE,    "PEBS_BASELINE"),
     FLAG(PERF_CAP_PERF_METRICS,     "PERF_METRICS"),
     FLAG(PERF_CAP_PEBS_OUTPUT_PT,   "PEBS_OUTPUT_PT"),
+    FLAG(PERF_CAP_PEBS_TIMING_INFO, "PEBS_TIMING_INFO"),
     END,
 }};
 
@@ -304,6 +348,7 @@ static const struct decode_register registers[] = {
     ONE(MSR_IA32_DEBUGCTL, "IA32_DEBUGCTL", &debugctl),
     ONE(MSR_LER_FROM_LIP, "MSR_LER_FROM_LIP", NULL),
     ONE(MSR_LER_TO_LIP, "MSR_LER_TO_LIP", NULL),
+    ONE(MSR_IA32_LER_INFO, "IA32_LER_INFO", &lbr_arch_info),
     MANY(MSR_IA32_MTRR_PHYSBASE0, 10, 2, "IA32_MTRR_PHYSBASE%u", NULL),
     MANY(MSR_IA32_MTRR_PHYSMASK0, 10, 2, "IA32_MTRR_PHYSMASK%u", NULL),
     ONE(MSR_IA32_MTRR_FIX64K_00000, "IA32_MTRR_FIX64K_00000", NULL),
@@ -363,6 +408,11 @@ static const struct decode_register registers[] = {
     ONE(X2APIC(APIC_TIMER_DIVIDE), "IA32_X2APIC_DIV_CONF", NULL),
     ONE(X2APIC(APIC_SELF_IPI), "IA32_X2APIC_SELF_IPI", NULL),
     MANY(MSR_LBR_INFO_0, 32, 1, "MSR_LBR_INFO_%u", &lbr_info),
+    MANY(MSR_IA32_LBR_0_INFO, 32, 1, "IA32_LBR_%u_INFO", &lbr_arch_info),
+    ONE(MSR_IA32_LBR_CTL, "IA32_LBR_CTL", &lbr_ctl),
+    ONE(MSR_IA32_LBR_DEPTH, "IA32_LBR_DEPTH", NULL),
+    MANY(MSR_IA32_LBR_0_FROM_IP, 32, 1, "IA32_LBR_%u_FROM_IP", NULL),
+    MANY(MSR_IA32_LBR_0_TO_IP, 32, 1, "IA32_LBR_%u_TO_IP", NULL),
     ONE(MSR_IA32_EFER, "IA32_EFER", &efer),
     ONE(MSR_IA32_STAR, "IA32_STAR", NULL),
     ONE(MSR_IA32_LSTAR, "IA32_LSTAR", NULL),

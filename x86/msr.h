@@ -74,6 +74,14 @@
 #define MSR_LASTBRANCH_0_TO_CORE2   0x60
 #define MSR_LBR_INFO_0              0xdc0
 
+/* Architectural last branch records, SDM vol. 3 "Last Branch Records". */
+#define MSR_IA32_LER_INFO      0x1e0
+#define MSR_IA32_LBR_0_INFO    0x1200
+#define MSR_IA32_LBR_CTL       0x14ce
+#define MSR_IA32_LBR_DEPTH     0x14cf
+#define MSR_IA32_LBR_0_FROM_IP 0x1500
+#define MSR_IA32_LBR_0_TO_IP   0x1600
+
 /* IA32_EFER, IA32_APIC_BASE, IA32_MISC_ENABLE. */
 #define EFER_SCE                     ARCH_BIT(0)
 #define EFER_LME                     ARCH_BIT(8)

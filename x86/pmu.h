@@ -81,6 +81,32 @@
 #define LBR_INFO_IN_TSX    ARCH_BIT(62)
 #define LBR_INFO_MISPRED   ARCH_BIT(63)
 
+/* IA32_LBR_CTL: a bit set records the kind, or the ring (SDM vol. 3 "Last Branch Records"). */
+#define LBR_CTL_LBREN         ARCH_BIT(0)
+#define LBR_CTL_OS            ARCH_BIT(1)
+#define LBR_CTL_USR           ARCH_BIT(2)
+#define LBR_CTL_CALL_STACK    ARCH_BIT(3)
+#define LBR_CTL_JCC           ARCH_BIT(16)
+#define LBR_CTL_NEAR_REL_JMP  ARCH_BIT(17)
+#define LBR_CTL_NEAR_IND_JMP  ARCH_BIT(18)
+#define LBR_CTL_NEAR_REL_CALL ARCH_BIT(19)
+#define LBR_CTL_NEAR_IND_CALL ARCH_BIT(20)
+#define LBR_CTL_NEAR_RET      ARCH_BIT(21)
+#define LBR_CTL_OTHER_BRANCH  ARCH_BIT(22)
+
+/* IA32_LBR_x_INFO: MISPRED, IN_TSX, TSX_ABORT and the cycles as in MSR_LBR_INFO_x, and these. */
+#define LBR_INFO_PMC_COUNTS       ARCH_U64(0xff00000000) /* two bits for each of four counters */
+#define LBR_INFO_BR_TYPE          ARCH_U64(0xf00000000000000)
+#define LBR_INFO_BR_TYPE_SHIFT    56
+#define LBR_INFO_CYC_CNT_VALID    ARCH_BIT(60)
+#define LBR_BR_TYPE_COND          0
+#define LBR_BR_TYPE_NEAR_IND_JMP  1
+#define LBR_BR_TYPE_NEAR_REL_JMP  2
+#define LBR_BR_TYPE_NEAR_IND_CALL 3
+#define LBR_BR_TYPE_NEAR_REL_CALL 4
+#define LBR_BR_TYPE_NEAR_RET      5
+#define LBR_BR_TYPE_OTHER         8 /* and up: other branches */
+
 /* IA32_PERF_CAPABILITIES. */
 #define PERF_CAP_LBR_FMT          ARCH_U64(0x3f)
 #define PERF_CAP_PEBS_TRAP        ARCH_BIT(6)
@@ -92,6 +118,7 @@
 #define PERF_CAP_PEBS_BASELINE    ARCH_BIT(14)
 #define PERF_CAP_PERF_METRICS     ARCH_BIT(15)
 #define PERF_CAP_PEBS_OUTPUT_PT   ARCH_BIT(16)
+#define PERF_CAP_PEBS_TIMING_INFO ARCH_BIT(17)
 
 /* IA32_PEBS_ENABLE, SDM vol. 3 "Processor Event Based Sampling (PEBS)": PMCn samples; it samples
  * load latencies, or, with extended PEBS (from Ice Lake on), FIXED_CTRn samples. */
@@ -104,8 +131,12 @@
 #define PEBS_DATA_CFG_GPRS        ARCH_BIT(1)
 #define PEBS_DATA_CFG_XMMS        ARCH_BIT(2)
 #define PEBS_DATA_CFG_LBRS        ARCH_BIT(3)
+#define PEBS_DATA_CFG_CNTR        ARCH_BIT(4) /* this and the next one: format 6 */
+#define PEBS_DATA_CFG_METRICS     ARCH_BIT(5)
 #define PEBS_DATA_CFG_LBR_ENTRIES ARCH_U64(0xff000000) /* less one */
 #define PEBS_DATA_CFG_LBR_SHIFT   24
+#define PEBS_DATA_CFG_GENERAL     ARCH_U64(0xffff00000000) /* which counters' values, format 6 */
+#define PEBS_DATA_CFG_FIXED       ARCH_U64(0xff000000000000)
 
 /* MSR_PERF_METRICS: parts of 255, SDM vol. 3 "Performance Metrics". */
 #define PERF_METRICS_RETIRING        ARCH_U64(0xff)

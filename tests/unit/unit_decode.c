@@ -60,6 +60,16 @@ static const struct field_case field_cases[] = {
     {0xdc0, 1ULL << 63 | 25, "CYCLES=25 MISPRED"},
     {0xddf, 3ULL << 61, "TSX_ABORT IN_TSX"},
     {0xdc0, 1ULL << 60, "reserved=0x1000000000000000"},
+    {0x14ce, 0x7f000f,
+     "LBREn OS USR CALL_STACK JCC NEAR_REL_JMP NEAR_IND_JMP NEAR_REL_CALL NEAR_IND_CALL NEAR_RET "
+     "OTHER_BRANCH"},
+    {0x14ce, 0x800010, "reserved=0x800010"},
+    {0x1200, 9ULL << 60 | 5ULL << 56 | 25, "CYC_CNT=25 NEAR_RET CYC_CNT_VALID MISPRED"},
+    {0x121f, 0x08ULL << 56, "OTHER_BRANCH"},
+    {0x121f, 0x6fULL << 56, "OTHER_BRANCH TSX_ABORT IN_TSX"},
+    {0x1e0, 2ULL << 56 | 3ULL << 32, "PMC_CNT=3 NEAR_REL_JMP"},
+    {0x1201, 0, "COND"},
+    {0x3f2, 0x5000300000030ULL, "CNTR METRICS PMC0 PMC1 FIXED_CTR0 FIXED_CTR2"},
     {0x329, 0x40302010, "RETIRING=16 BAD_SPECULATION=32 FRONTEND_BOUND=48 BACKEND_BOUND=64"},
     {0x1b, 0xfee00d00, "base=0xfee00000 BSP EXTD EN"},
     {0x1b, 0, "base=0x0"},
@@ -146,8 +156,9 @@ static void event_names(void **state)
 static void no_bit_is_passed_over(void **state)
 {
     (void)state;
-    const uint32_t registers[] = {0x186, 0x38d, 0x38e, 0x38f, 0x390, 0x391, 0x392,     0x1d9,
-                                  0x345, 0x3f1, 0x3f2, 0x1c8, 0xdc0, 0x1b,  0xc0000080};
+    const uint32_t registers[] = {0x186, 0x38d, 0x38e,      0x38f,  0x390, 0x391,
+                                  0x392, 0x1d9, 0x345,      0x3f1,  0x3f2, 0x1c8,
+                                  0xdc0, 0x1b,  0xc0000080, 0x14ce, 0x1200};
     for (size_t r = 0; r < sizeof registers / sizeof *registers; r++) {
         char none[256], one[256];
         decode_msr_fields(none, sizeof none, registers[r], 0, &v4);
@@ -211,6 +222,11 @@ static void names(void **state)
         {0xdc0, 4, "MSR_LBR_INFO_0"},
         {0xddf, 4, "MSR_LBR_INFO_31"},
         {0x1dd, 4, "MSR_LER_FROM_LIP"},
+        {0x1e0, 5, "IA32_LER_INFO"},
+        {0x121f, 5, "IA32_LBR_31_INFO"},
+        {0x14cf, 5, "IA32_LBR_DEPTH"},
+        {0x1500, 5, "IA32_LBR_0_FROM_IP"},
+        {0x161f, 5, "IA32_LBR_31_TO_IP"},
         {0x1a7, 4, "MSR_OFFCORE_RSP_1"},
         {0x329, 5, "MSR_PERF_METRICS"},
         {0x175, 4, "IA32_SYSENTER_ESP"},
@@ -346,15 +362,18 @@ static const struct {
     {0x1d9, "0 LBR, 1 BTF, 6 TR, 7 BTS, 8 BTINT, 9 BTS_OFF_OS, 10 BTS_OFF_USR, "
             "11 FREEZE_LBRS_ON_PMI, 12 FREEZE_PERFMON_ON_PMI, 13 ENABLE_UNCORE_PMI, "
             "14 FREEZE_WHILE_SMM, 15 RTM_DEBUG"},
+    {0x1e0,
+     "15:0 CYC_CNT, 59:56 branch type, 60 CYC_CNT_VALID, 61 TSX_ABORT, 62 IN_TSX, 63 MISPRED"},
     {0x329, "7:0 RETIRING, 15:8 BAD_SPECULATION, 23:16 FRONTEND_BOUND, 31:24 BACKEND_BOUND"},
-    {0x345, "5:0 LBR_FMT, 6 PEBS_TRAP, 7 PEBS_ARCH_REG, 11:8 PEBS_FMT, 12 FREEZE_WHILE_SMM, "
-            "13 FW_WRITE, 14 PEBS_BASELINE, 15 PERF_METRICS, 16 PEBS_OUTPUT_PT"},
+    {0x345,
+     "5:0 LBR_FMT, 6 PEBS_TRAP, 7 PEBS_ARCH_REG, 11:8 PEBS_FMT, 12 FREEZE_WHILE_SMM, "
+     "13 FW_WRITE, 14 PEBS_BASELINE, 15 PERF_METRICS, 16 PEBS_OUTPUT_PT, 17 PEBS_TIMING_INFO"},
     {0x38e, GLOBAL_STATUS_FIELDS},
     {0x38f, "48 EN_PERF_METRICS"},
     {0x390, GLOBAL_STATUS_FIELDS},
     {0x391, GLOBAL_STATUS_FIELDS},
     {0x392, "63 PMI_InUse"},
-    {0x3f2, "0 MEMINFO, 1 GPRS, 2 XMMS, 3 LBRS, 31:24 LBR_ENTRIES-1"},
+    {0x3f2, "0 MEMINFO, 1 GPRS, 2 XMMS, 3 LBRS, 4 CNTR, 5 METRICS, 31:24 LBR_ENTRIES-1"},
     {0x80f, "7:0 vector, 8 ENABLE"},
     {0x828, "0 Send_Checksum_Error, 1 Receive_Checksum_Error, 2 Send_Accept_Error, "
             "3 Receive_Accept_Error, 4 Redirectible_IPI, 5 Send_Illegal_Vector, "
@@ -371,6 +390,11 @@ static const struct {
             "16 mask"},
     {0x837, "7:0 vector, 12 pending, 16 mask"},
     {0xdc0, "15:0 CYCLES, 61 TSX_ABORT, 62 IN_TSX, 63 MISPRED"},
+    {0x1200,
+     "15:0 CYC_CNT, 59:56 branch type, 60 CYC_CNT_VALID, 61 TSX_ABORT, 62 IN_TSX, 63 MISPRED"},
+    {0x14ce, "0 LBREn, 1 OS, 2 USR, 3 CALL_STACK, 16 JCC, 17 NEAR_REL_JMP, 18 NEAR_IND_JMP, 19 "
+             "NEAR_REL_CALL, "
+             "20 NEAR_IND_CALL, 21 NEAR_RET, 22 OTHER_BRANCH"},
     {0xc0000080, "0 SCE, 8 LME, 10 LMA, 11 NXE"},
 };
 
