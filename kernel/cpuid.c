@@ -3,6 +3,7 @@
 
 #include "kernel/msr.h"
 #include "kernel/string.h"
+#include "x86/cpuid.h"
 #include "x86/msr.h"
 
 #define EXTENDED      0x80000000u
@@ -54,6 +55,31 @@ void cpuid_unlimit(void)
 bool cpuid_was_limited(void)
 {
     return was_limited;
+}
+
+/* Linux, Documentation/virt/hyperv and virt/kvm/x86/cpuid.rst: leaves 40000000H to 4FFFFFFFH are
+ * left to hypervisors, EAX of the first is the highest, "old hosts set eax value to 0x0", and EBX,
+ * ECX, EDX are the name. Where the leaf is missing, CPUID may give the highest basic leaf. */
+#define HYPERVISOR_LAST 0x4fffffffu
+
+bool hypervisor_present(void)
+{
+    return cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR;
+}
+
+bool hypervisor_signature(char name[HYPERVISOR_NAME])
+{
+    memset(name, 0, HYPERVISOR_NAME);
+    if (!hypervisor_present())
+        return false;
+    struct cpuid_regs r = execute(HYPERVISOR, 0);
+    if (r.eax != 0 && (r.eax < HYPERVISOR || r.eax > HYPERVISOR_LAST))
+        return false;
+    memcpy(name, &r.ebx, HYPERVISOR_NAME - 1); /* EBX, ECX, EDX lie behind each other */
+    for (size_t i = 0; i < HYPERVISOR_NAME - 1 && name[i] != '\0'; i++)
+        if (name[i] < ' ' || name[i] > '~')
+            name[i] = '?';
+    return name[0] != '\0';
 }
 
 /* SDM vol. 2 "CPUID", "INPUT EAX = 01H: Returns Model, Family, Stepping Information". */

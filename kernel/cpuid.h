@@ -20,6 +20,15 @@ void cpuid_unlimit(void);
 /* Did the firmware leave it so, on any processor? */
 bool cpuid_was_limited(void);
 
+#define HYPERVISOR_NAME 13 /* 12 characters and the end */
+
+/* CPUID.1:ECX[31]: always 0 on processors, a hypervisor sets it for its guests. */
+bool hypervisor_present(void);
+/* The name that a hypervisor gives itself in CPUID.40000000H: "KVMKVMKVM", "Microsoft Hv". What
+ * cannot be printed is a '?'. False, and name is "", when there is no hypervisor or it gives none.
+ */
+bool hypervisor_signature(char name[HYPERVISOR_NAME]);
+
 struct cpu_ident {
     char vendor[13];
     char brand[49]; /* leading blanks removed; "" when CPUID has none */

@@ -122,7 +122,7 @@ static void find_events(void)
 static uint32_t fixed_by_probe(void)
 {
     uint64_t value;
-    if (!info.kind->fixed_may_be_3 || (cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR))
+    if (!info.kind->fixed_may_be_3 || hypervisor_present())
         return 0;
     for (unsigned i = 0; i < FIXED_USUAL; i++)
         if (!rdmsr_safe(pmu_bank_msr(&info.kind->fixed, i), &value))

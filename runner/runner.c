@@ -23,6 +23,15 @@
 #define SETTLE_NOPS        100 /* time for an interrupt that is already pending to be delivered */
 #define RESTORE_TIMEOUT_MS 1000
 
+static void print_hypervisor(void)
+{
+    char name[HYPERVISOR_NAME];
+    if (hypervisor_signature(name))
+        kprintf("# hypervisor \"%s\" (CPUID.40000000H)\n", name);
+    else if (hypervisor_present())
+        kprintf("# a hypervisor (CPUID.1:ECX[31]) that gives no name in CPUID.40000000H\n");
+}
+
 static void print_header(const struct cmdline *cl)
 {
     struct cpu_ident cpu;
@@ -40,6 +49,7 @@ static void print_header(const struct cmdline *cl)
         kprintf(" · pmi NMI\n");
     else
         kprintf(" · pmi vector 0x%x\n", LAPIC_VECTOR_PMI);
+    print_hypervisor();
     for (unsigned i = 0; i < info->n_notes; i++)
         kprintf("# note: %s\n", info->notes[i]);
     smp_print();

@@ -8,7 +8,6 @@
 
 #include "boot/bootinfo.h"
 #include "lab/experiment.h"
-#include "x86/cpuid.h"
 #include "kernel/cpuid.h"
 #include "kernel/crc32.h"
 #include "kernel/print.h"
@@ -71,17 +70,18 @@ static void print_machine(const struct bootinfo *boot)
 {
     struct cpu_ident cpu;
     const struct pmu_info *info = pmu_info();
-    bool guest = cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR;
+    char hypervisor[HYPERVISOR_NAME];
+    bool named = hypervisor_signature(hypervisor);
     const char *apic = !lapic_present() ? "no local APIC" : lapic_is_x2apic() ? "x2APIC" : "xAPIC";
     cpu_identify(&cpu);
     line("%s", cpu.brand[0] != '\0' ? cpu.brand : "(a processor without a brand string)");
     line("%s family %u model 0x%x stepping %u, %u running, %s", cpu.vendor, (unsigned)cpu.family,
          (unsigned)cpu.model, (unsigned)cpu.stepping, smp_count(), apic);
-    line("%s%s",
+    line("%s%s%s%s",
          boot->pvh   ? "started directly (PVH)"
          : boot->efi ? "UEFI"
                      : "BIOS",
-         guest ? ", a virtual machine" : "");
+         hypervisor_present() ? ", a virtual machine" : "", named ? ": " : "", hypervisor);
     if (tsc_hz() != 0)
         line("TSC %llu kHz by %s", (unsigned long long)(tsc_hz() / 1000), tsc_hz_source());
     else

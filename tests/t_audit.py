@@ -5,12 +5,9 @@ Each was wrong once. Profile, --set and --fault words, command line, exit status
 must not.
 """
 
-import re
-
 import harness
-from harness import KERNEL, PMUSIM, ok, run
+from misbehaving import CLEAN, FAILS, see
 
-CLEAN, FAILS = 0, 1
 NO_REGISTERS = "no registers: the records are the basic group, IA32_PERF_CAPABILITIES[14] = 0"
 SKYLAKE_X = "cpuid.0x1=0x00050654 0x00010800 0x01a02010 0x000bab7c"
 ATOM = "cpuid.0x1=0x000106c{} 0x00010800 0x00002010 0x000bab7c"
@@ -77,19 +74,5 @@ MACHINES = [
      ["\nnot ok - ex14-5 with it they stand still: LBR cleared before version 4, LBR_FRZ from 4 on\n"], []),
 ]  # fmt: skip
 
-for profile, sets, faults, words, status, said, unsaid in MACHINES:
-    name = " ".join([profile, *sets, *faults, words]).strip()
-    options = [word for s in sets for word in ("--set", s)] + [
-        word for f in faults for word in (("--cpus", f[5:]) if f.startswith("cpus=") else ("--fault", f))
-    ]
-    result = run(
-        PMUSIM, "--profile", profile, *options, "--max-seconds", 20,
-        "--cmdline", f"{words} watchdog=100 console=serial,vga", KERNEL,
-    )  # fmt: skip
-    ok(result.status == status and not result.tap.errors, f"{name}: valid TAP, exit {status}", f"{result.tap.errors}\n{result}")
-    out = re.sub(r"^(ok|not ok) \d+ - ", r"\1 - ", result.out, flags=re.MULTILINE)
-    missing = [text for text in said if text not in out]
-    wrong = [text for text in unsaid if text in out]
-    ok(not missing and not wrong, f"{name}: it says so", f"missing: {missing}, wrong: {wrong}\n{result}")
-
+see(MACHINES)
 harness.done()

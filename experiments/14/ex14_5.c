@@ -7,7 +7,6 @@
 #include "lab/experiment.h"
 #include "lab/lbr_pmi.h"
 #include "pmu/debugctl.h"
-#include "x86/cpuid.h"
 
 enum { ONE_TRAP, LBR_CLEARED, RECORDS_KEPT, TR_LEFT, TR_RECORDS_KEPT, GO_ON, STAND_STILL };
 
@@ -107,7 +106,7 @@ static void check_pmi(void)
 
     /* As in 15-4: every version from 2 on has the bit, but not every hypervisor. */
     bool on = debugctl_takes(DEBUGCTL_FREEZE_LBRS_ON_PMI);
-    if (!on && (cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR)) {
+    if (!on && hypervisor_present()) {
         check_skip(STAND_STILL, "IA32_DEBUGCTL[11] cannot be set under this hypervisor "
                                 "(CPUID.1:ECX[31] = 1)");
         return;

@@ -7,7 +7,6 @@
 #include "pmu/debugctl.h"
 #include "pmu/pmu.h"
 #include "x86/msr.h"
-#include "x86/cpuid.h"
 
 enum { FREE_PMI, FREE_COUNTS, FROZEN_PMI, FROZEN_STANDS, SHOWN, WRONG_WAY, RIGHT_WAY };
 
@@ -123,7 +122,7 @@ static void check_with_freeze(void)
 {
     bool in_status = pmu_info()->freeze_in_status;
     bool on = turn_freeze_on();
-    if (!on && (cpuid(1, 0).ecx & CPUID_1_ECX_HYPERVISOR)) {
+    if (!on && hypervisor_present()) {
         check_skip_all(
             FROZEN_PMI, RIGHT_WAY,
             "IA32_DEBUGCTL[12] cannot be set under this hypervisor (CPUID.1:ECX[31] = 1)");

@@ -10,6 +10,7 @@
 #include "x86/cpuid.h"
 
 #define EXTENDED       0x80000000u
+#define HYPERVISOR     0x40000000u
 #define LEAF_FEATURES  1
 #define LEAF_TOPOLOGY  0xb
 #define LEAF_TOPOLOGY2 0x1f
@@ -85,9 +86,11 @@ static uint32_t basic_maximum(const struct cpu *cpu)
 
 void cpu_cpuid(struct cpu *cpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
-    /* A leaf beyond the highest gives the data of the highest basic leaf. */
-    uint32_t highest = leaf & EXTENDED ? maximum(cpu, EXTENDED) : basic_maximum(cpu);
-    if ((leaf & ~EXTENDED) > 0xffff || leaf > highest)
+    /* A leaf beyond the highest of its range gives the data of the highest basic leaf. */
+    uint32_t range = leaf & ~0xffffu;
+    bool known = range == 0 || range == EXTENDED || (range == HYPERVISOR && find(cpu, range, 0));
+    uint32_t highest = range ? maximum(cpu, range) : basic_maximum(cpu);
+    if (!known || (leaf > highest && leaf != range))
         leaf = basic_maximum(cpu);
     const struct cpuid_leaf *l = find(cpu, leaf, subleaf);
     memset(out, 0, 4 * sizeof *out);
