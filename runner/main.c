@@ -20,6 +20,7 @@
 #include "kernel/pic.h"
 #include "kernel/print.h"
 #include "kernel/refused.h"
+#include "kernel/smi.h"
 #include "lapic/smp.h"
 #include "kernel/time.h"
 #include "kernel/trap.h"
@@ -162,6 +163,7 @@ _Noreturn void kmain(uint32_t magic, const void *info)
     time_init(&bootinfo, cmdline.clock);
     if (lapic_init(cmdline.apic, cmdline.pmi, &lapic_missing))
         lapic_missing = NULL;
+    smi_init();
     pmu_init();
     smp_init(&bootinfo, start_cpu);
     input_init();

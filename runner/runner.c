@@ -12,6 +12,7 @@
 #include "kernel/debugreg.h"
 #include "kernel/msr.h"
 #include "kernel/print.h"
+#include "kernel/smi.h"
 #include "kernel/string.h"
 #include "lapic/smp.h"
 #include "kernel/trap.h"
@@ -200,13 +201,17 @@ static void run_one(const struct experiment *e, const struct cmdline *cl)
     msr_trace_reset();
     msr_trace_enable(cl->trace_msr);
     lapic_watchdog_start(cl->watchdog_ms);
+    uint32_t smis_before = smi_count();
     bool returned = trap_guarded(guarded, (void *)e, &why);
     irq_disable();
+    uint32_t smis = smi_count() - smis_before;
     lapic_watchdog_stop();
     msr_trace_enable(false);
     restore_initial_state();
     restore_others(e);
     tap_end(returned ? NULL : why);
+    if (smis != 0)
+        kprintf("# SMIs while it ran: %u (MSR_SMI_COUNT)\n", (unsigned)smis);
     pmu_report_unexpected();
     if (cl->trace_msr)
         trace_print();

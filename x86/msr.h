@@ -11,6 +11,7 @@
 #define MSR_IA32_TIME_STAMP_COUNTER 0x10
 #define MSR_IA32_PLATFORM_ID        0x17
 #define MSR_IA32_APIC_BASE          0x1b
+#define MSR_SMI_COUNT               0x34 /* Nehalem, Silvermont and later */
 #define MSR_IA32_FEATURE_CONTROL    0x3a
 #define MSR_IA32_TSC_ADJUST         0x3b
 #define MSR_IA32_BIOS_SIGN_ID       0x8b
