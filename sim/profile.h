@@ -74,6 +74,7 @@ struct profile {
 
     unsigned n_cpuid;
     struct cpuid_leaf cpuid[PROFILE_MAX_CPUID];
+    uint32_t microcode; /* revision of the loaded update; 0: none is */
 
     /* Clocks in Hz. */
     uint64_t core_hz, tsc_hz, ref_hz, apic_hz;

@@ -114,6 +114,13 @@ static bool feature_control_write(struct cpu *cpu, uint64_t value)
     return true;
 }
 
+/* Bits 31:0 are reserved; that they can be written and read back is not said. */
+static bool bios_sign_id_write(struct cpu *cpu, uint64_t value)
+{
+    cpu->system->bios_sign_id = value;
+    return true;
+}
+
 static bool mtrr_def_type_write(struct cpu *cpu, uint64_t value)
 {
     if ((value & ~MTRR_DEF_TYPE_FIELDS) || !memory_type_valid(value & 0xff))
@@ -167,6 +174,7 @@ static bool gs_base_write(struct cpu *cpu, uint64_t value)
     }
 FIELD_READER(tsc_adjust_read, cpu->system->tsc_adjust)
 FIELD_READER(feature_control_read, cpu->system->feature_control)
+FIELD_READER(bios_sign_id_read, cpu->system->bios_sign_id)
 FIELD_READER(mtrr_def_type_read, cpu->system->mtrr_def_type)
 
 /* ---- the table ---- */
@@ -188,9 +196,7 @@ static const struct msr table[] = {
     {MSR_IA32_FEATURE_CONTROL, ANY, has_feature_control, 0, feature_control_read,
      feature_control_write},
     {MSR_IA32_TSC_ADJUST, ANY, has_tsc_adjust, 0, tsc_adjust_read, tsc_adjust_write},
-    /* The signature of a microcode update: written 0, then CPUID loads it (SDM vol. 3 "Determining
-     * the Signature"). The model has no update. */
-    {MSR_IA32_BIOS_SIGN_ID, ANY, NULL, 0, zero_read, ignore_write},
+    {MSR_IA32_BIOS_SIGN_ID, ANY, NULL, 0, bios_sign_id_read, bios_sign_id_write},
     {MSR_IA32_MTRRCAP, READ_ONLY, has_mtrr, 0, mtrrcap_read, NULL},
     {MSR_IA32_SYSENTER_CS, ANY, has_sep, FIELD(sysenter_cs), NULL, NULL},
     {MSR_IA32_SYSENTER_ESP, CANONICAL, has_sep, FIELD(sysenter_esp), NULL, NULL},

@@ -20,6 +20,7 @@ struct system_state {
     uint64_t pdpte[4];              /* PAE paging: loaded by MOV to CR3 */
     uint64_t tsc_adjust;
     uint64_t feature_control;
+    uint64_t bios_sign_id;
     uint64_t mtrr_def_type, mtrr_fixed[MTRR_FIXED], mtrr_var[MTRR_VARIABLE][2];
     uint64_t xcr0;
     bool shadow_ss;      /* cpu->shadow is that of MOV SS or POP SS: blocks #DB and NMI too */

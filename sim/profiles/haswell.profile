@@ -16,6 +16,7 @@
 
 name = haswell
 description = Core i7-4770, Haswell: perfmon version 3
+microcode = 0x28
 
 cpuid.0x0 = 0x0000000d 0x756e6547 0x6c65746e 0x49656e69
 cpuid.0x1 = 0x000306c3 0x00010800 0x01a02010 0x000bab7c

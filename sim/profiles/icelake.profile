@@ -17,6 +17,7 @@
 
 name = icelake
 description = Core i7-1065G7, Ice Lake: perfmon version 5
+microcode = 0xc6
 
 cpuid.0x0 = 0x00000016 0x756e6547 0x6c65746e 0x49656e69
 cpuid.0x1 = 0x000706e5 0x00010800 0x01a02010 0x000bab7c

@@ -15,6 +15,7 @@
 
 name = kvm
 description = A KVM guest on Skylake: perfmon version 2
+microcode = 1 # KVM and QEMU say so where nobody sets another
 
 cpuid.0x0 = 0x00000016 0x756e6547 0x6c65746e 0x49656e69
 cpuid.0x1 = 0x00050654 0x00010800 0x81a02000 0x000bab7c

@@ -13,6 +13,7 @@
 
 name = none
 description = A virtual machine that hides the PMU (perfmon version 0)
+microcode = 1
 
 cpuid.0x0 = 0x0000000d 0x756e6547 0x6c65746e 0x49656e69
 cpuid.0x1 = 0x000506e3 0x00010800 0x81a02000 0x000bab7c

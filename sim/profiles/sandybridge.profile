@@ -16,6 +16,7 @@
 
 name = sandybridge
 description = Core i7-2600, Sandy Bridge: perfmon version 3
+microcode = 0x2f
 
 cpuid.0x0 = 0x0000000d 0x756e6547 0x6c65746e 0x49656e69
 cpuid.0x1 = 0x000206a7 0x00010800 0x01a02010 0x000bab7c

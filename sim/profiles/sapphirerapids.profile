@@ -16,6 +16,7 @@
 
 name = sapphirerapids
 description = Xeon Platinum 8480+, Sapphire Rapids: perfmon version 5
+microcode = 0x2b000603
 
 cpuid.0x0 = 0x00000016 0x756e6547 0x6c65746e 0x49656e69
 cpuid.0x1 = 0x000806f8 0x00010800 0x01a02010 0x000bab7c

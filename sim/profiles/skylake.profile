@@ -17,6 +17,7 @@
 
 name = skylake
 description = Core i7-6700, Skylake: perfmon version 4
+microcode = 0xdc
 
 cpuid.0x0 = 0x00000016 0x756e6547 0x6c65746e 0x49656e69
 cpuid.0x1 = 0x000506e3 0x00010800 0x01a02010 0x000bab7c

@@ -17,6 +17,7 @@
 
 name = westmere
 description = Core i5-650, Westmere (Clarkdale): perfmon version 3
+microcode = 0x7
 
 cpuid.0x0 = 0x0000000b 0x756e6547 0x6c65746e 0x49656e69
 cpuid.0x1 = 0x00020655 0x00010800 0x00802010 0x000bab7c

@@ -175,6 +175,21 @@ main:
         cmp %ebx, %edx
         CHECK "RDTSC does not go back", ge
 
+        /* The signature of a microcode update: CPUID leaf 1 loads it. SDM vol. 3 "Determining the
+         * Signature". */
+        WRITE_MSR 0x8b, 0, 0
+        READ_MSR 0x8b
+        EQUAL "IA32_BIOS_SIGN_ID keeps the 0 that was written", %rax, $0
+        mov $1, %eax
+        cpuid
+        READ_MSR 0x8b
+        mov %rax, %rbx
+        shr $32, %rax
+        test %eax, %eax
+        CHECK "IA32_BIOS_SIGN_ID[63:32] is a revision after CPUID leaf 1", nz
+        mov %ebx, %ebx
+        EQUAL "IA32_BIOS_SIGN_ID[31:0] is 0", %rbx, $0
+
         /* CPUID */
         xor %eax, %eax
         cpuid
