@@ -7,6 +7,7 @@
 
 #include "sim/dev/dev.h"
 #include "sim/pmu/pmu.h"
+#include "sim/smi.h"
 #include "sim/trace.h"
 #include "x86/msr.h"
 #include "x86/events.h"
@@ -47,6 +48,7 @@ struct faults {
     unsigned again_tries;
     struct cpu *again_cpu;
     bool nth_came;
+    struct smi smi;
 };
 
 struct faults *faults_new(void)
@@ -155,6 +157,17 @@ static bool set_nmi(struct faults *f, const char *text)
            number(text + sizeof(every) - 1, EVERY_MIN, INT32_MAX, &f->nmi_every);
 }
 
+static bool set_smi(struct faults *f, const char *text)
+{
+    return smi_choose(&f->smi, text);
+}
+
+static bool set_smi_spoils(struct faults *f, const char *text)
+{
+    (void)text;
+    return f->smi.spoils = true;
+}
+
 static bool set_no_cpu(struct faults *f, const char *text)
 {
     uint64_t n;
@@ -218,6 +231,11 @@ static const struct {
      "                   every N core cycles"},
     {"nmi", "every:N", "every:N with N from 2000 on", set_nmi,
      "an NMI reaches the first processor every N core cycles"},
+    {"smi", "N[:I[:B]]", "N from 2000 on, I from 1 to 1000000, B up to I", set_smi,
+     "an SMI comes to each processor every N core cycles; its handler has I instructions\n"
+     "                   (2000), B of them taken branches (200)"},
+    {"smi-spoils", NULL, NULL, set_smi_spoils,
+     "each SMI leaves a branch record that no branch made"},
     {"no-apic", NULL, NULL, set_no_apic, "no local APIC: neither in CPUID nor at its address"},
     {"no-x2apic", NULL, NULL, set_no_x2apic, "no x2APIC mode"},
     {"no-cpu", "N", "a number from 1 to 7", set_no_cpu,
@@ -362,6 +380,7 @@ void fault_firmware(struct machine *m)
             cpu_wrmsr(cpu, MSR_IA32_PERFEVTSEL0, EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_OS);
         if (f->no_apic && cpu_rdmsr(cpu, MSR_IA32_APIC_BASE, &base))
             cpu_wrmsr(cpu, MSR_IA32_APIC_BASE, base & ~APIC_BASE_EN);
+        smi_start(&f->smi, cpu);
         if (f->x2apic_on && cpu_rdmsr(cpu, MSR_IA32_APIC_BASE, &base))
             cpu_wrmsr(cpu, MSR_IA32_APIC_BASE, base | APIC_BASE_EN | APIC_BASE_EXTD);
     }
@@ -467,7 +486,7 @@ uint64_t fault_deadline(const struct cpu *cpu)
     uint64_t at = f->again_cpu == cpu ? f->again_at : NEVER;
     if (cpu->index == 0)
         at = earlier(at, earlier(f->next_nmi, f->next_spurious));
-    return at;
+    return earlier(at, smi_deadline(&f->smi, cpu));
 }
 
 static bool due(const struct cpu *cpu, uint64_t *next, uint64_t every)
@@ -485,6 +504,7 @@ void fault_tick(struct cpu *cpu)
 
     if (!f)
         return;
+    smi_tick(&f->smi, cpu);
     if (due(cpu, &f->next_nmi, f->nmi_every))
         cpu_attend(cpu, ATTN_NMI);
     if (due(cpu, &f->next_spurious, f->spurious_every))

@@ -73,6 +73,7 @@ static const struct field fields[] = {
     TEXT("name", name),
     TEXT("description", description),
     U32("microcode", microcode),
+    FLAG("msr.smi_count", smi_count),
     U64("clock.core_hz", core_hz, MIN_HZ, MAX_HZ),
     U64("clock.tsc_hz", tsc_hz, MIN_HZ, MAX_HZ),
     U64("clock.ref_hz", ref_hz, MIN_HZ, MAX_HZ),

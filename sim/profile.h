@@ -76,6 +76,8 @@ struct profile {
     struct cpuid_leaf cpuid[PROFILE_MAX_CPUID];
     uint32_t microcode; /* revision of the loaded update; 0: none is */
 
+    bool smi_count; /* MSR_SMI_COUNT exists */
+
     /* Clocks in Hz. */
     uint64_t core_hz, tsc_hz, ref_hz, apic_hz;
 

@@ -115,7 +115,9 @@ for fault, words, checks in NO_VALUE:
 for word, wanted in [
     ("msr", "number of an MSR"), ("msr=", "number of an MSR"), ("msr=0x", "number of an MSR"),
     ("nth-msr=0", "from 1 on"), ("pmi=late", "lost, double or spurious"), ("pmi=lost:0", "lost, double"),
-    ("nmi=every:5", "from 2000 on"), ("nmi=7", "every:N"), ("counters=9", "from 0 to 8"),
+    ("nmi=every:5", "from 2000 on"), ("nmi=7", "every:N"), ("smi=1999", "N from 2000 on"), ("smi=every:2000", "N from 2000 on"),
+    ("smi=2000:0", "I from 1"), ("smi=2000:10:11", "B up to I"), ("smi=2000:1:1:1", "B up to I"), ("smi-spoils=1", "takes no argument"),
+    ("counters=9", "from 0 to 8"),
     ("no-apic=1", "takes no argument"), ("firmware=old", "dirty, fixed, claimed or x2apic"), ("smoke", "--fault help"), ("", "--fault help"),
 ]:  # fmt: skip
     result = run(PMUSIM, "--fault", word, KERNEL)

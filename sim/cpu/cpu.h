@@ -110,6 +110,7 @@ struct cpu {
      */
     bool unfinished;
     uint8_t sipi_vector;
+    uint64_t smi_count; /* MSR_SMI_COUNT: SMIs since power-on */
 
     /* Time and events. */
     uint64_t now;      /* slots since power-on */

@@ -56,6 +56,10 @@ static bool has_tsc_adjust(const struct cpu *cpu)
 {
     return cpuid_has(cpu, 7, 0, CPUID_EBX, CPUID_7_EBX_TSC_ADJUST);
 }
+static bool has_smi_count(const struct cpu *cpu)
+{
+    return cpu->profile->smi_count;
+}
 static bool has_feature_control(const struct cpu *cpu)
 {
     return cpuid_has(cpu, 1, 0, CPUID_ECX, CPUID_1_ECX_VMX) ||
@@ -172,6 +176,8 @@ static bool gs_base_write(struct cpu *cpu, uint64_t value)
     {                                                                                              \
         return field;                                                                              \
     }
+/* SDM vol. 4 "MSRs in Processors Based on Nehalem Microarchitecture", 34H: bits 31:0. */
+FIELD_READER(smi_count_read, (uint32_t)cpu->smi_count)
 FIELD_READER(tsc_adjust_read, cpu->system->tsc_adjust)
 FIELD_READER(feature_control_read, cpu->system->feature_control)
 FIELD_READER(bios_sign_id_read, cpu->system->bios_sign_id)
@@ -193,6 +199,7 @@ struct msr {
 static const struct msr table[] = {
     {MSR_IA32_TIME_STAMP_COUNTER, ANY, NULL, 0, cpu_tsc, tsc_write},
     {MSR_IA32_PLATFORM_ID, READ_ONLY, NULL, 0, zero_read, NULL},
+    {MSR_SMI_COUNT, READ_ONLY, has_smi_count, 0, smi_count_read, NULL},
     {MSR_IA32_FEATURE_CONTROL, ANY, has_feature_control, 0, feature_control_read,
      feature_control_write},
     {MSR_IA32_TSC_ADJUST, ANY, has_tsc_adjust, 0, tsc_adjust_read, tsc_adjust_write},

@@ -64,7 +64,7 @@ void cpu_reset(struct cpu *cpu, bool init)
     cpu->dr[7] = RESET_DR7;
     if (!init) {
         reset_msrs(cpu);
-        cpu->now = cpu->halted = 0;
+        cpu->now = cpu->halted = cpu->smi_count = 0;
         memset(cpu->total, 0, sizeof cpu->total);
         uarch_reset(cpu->uarch);
     }

@@ -60,6 +60,13 @@ struct pmu {
 
     uint64_t metrics_base[EV_COUNT]; /* totals of all rings when PERF_METRICS was last written */
 
+    /* What DEBUGCTL.FREEZE_WHILE_SMM puts back when SMM ends. */
+    struct {
+        bool frozen;
+        uint64_t global_ctrl, debugctl;
+        uint64_t total[EV_COUNT]; /* of CPL 0, when it began */
+    } smm;
+
     /* Last branch records. */
     struct lbr_entry lbr[PMU_MAX_LBR];
     uint64_t lbr_tos, lbr_select;

@@ -39,6 +39,10 @@ void pmu_branch(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t 
 /* A #DB is about to be delivered (DEBUGCTL.LBR and BTF are cleared by the processor, SDM vol. 3
  * "IA32_DEBUGCTL MSR"). */
 void pmu_debug_exception(struct pmu *pmu);
+/* An SMI takes the processor into SMM; RSM takes it back. What passes in between is added to
+ * cpu->total and given to pmu_branch() by whoever plays the handler. */
+void pmu_enter_smm(struct pmu *pmu);
+void pmu_leave_smm(struct pmu *pmu);
 /* DEBUGCTL.BTF with RFLAGS.TF: the interpreter single-steps on branches. */
 bool pmu_btf(const struct pmu *pmu);
 /* The local APIC sets the mask bit of the LVT entry when it delivers this PMU's PMI. */

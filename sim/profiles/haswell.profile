@@ -41,6 +41,8 @@ cpuid.0x80000006 = 0 0 0x01006040 0
 cpuid.0x80000007 = 0 0 0 0x00000100
 cpuid.0x80000008 = 0x00003027 0 0 0
 
+msr.smi_count = yes
+
 clock.core_hz = 3900000000 # turbo
 clock.tsc_hz = 3400000000
 clock.ref_hz = 100000000

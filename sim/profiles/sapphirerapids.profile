@@ -44,6 +44,8 @@ cpuid.0x80000006 = 0 0 0x08007040 0
 cpuid.0x80000007 = 0 0 0 0x00000100
 cpuid.0x80000008 = 0x0000302e 0 0 0
 
+msr.smi_count = yes
+
 clock.core_hz = 3000000000 # turbo
 clock.tsc_hz = 2000000000
 clock.ref_hz = 25000000
