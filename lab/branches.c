@@ -27,7 +27,9 @@ static void note_difference(unsigned age, const struct branch_record *is, const 
     if (is != NULL) {
         name_of(from, is->from);
         name_of(to, is->to);
-        note("record %u is %s -> %s", age, from, to);
+        char flags[NAME_SIZE];
+        lbr_flags_text(flags, sizeof(flags), is);
+        note("record %u is %s -> %s%s%s", age, from, to, flags[0] != '\0' ? ", " : "", flags);
     } else {
         note("there is no record %u", age);
     }
@@ -48,8 +50,8 @@ bool branches_are(const struct branch_record *records, unsigned n_records,
     for (unsigned i = n; i-- > 0 && age < depth && missing == NULL;) {
         if (taken[i].kind & suppressed)
             continue;
-        bool same =
-            age < n_records && records[age].from == taken[i].from && records[age].to == taken[i].to;
+        bool same = age < n_records && records[age].from == taken[i].from &&
+                    records[age].to == taken[i].to && lbr_is_kind(&records[age], taken[i].kind);
         if (same)
             age++;
         else if (!(taken[i].kind & may_lack))

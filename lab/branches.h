@@ -11,7 +11,8 @@
 
 #include "pmu/lbr.h"
 
-/* A branch that is taken. kind is the bit of MSR_LBR_SELECT that suppresses it (LBR_SELECT_*). */
+/* A branch that is taken. kind is the bit of MSR_LBR_SELECT that suppresses it (LBR_SELECT_*), for
+ * both kinds of records. */
 struct branch {
     uint64_t from, to, kind;
 };
@@ -26,7 +27,8 @@ struct branch_run {
 /*
  * Do the records (newest first) hold just what n branches (oldest first) left behind? Those whose
  * kind is in suppressed must be absent; those of may_lack may be absent; of the rest the newest
- * that the stack can hold must be there, in order, and nothing else. Notes the first difference and
+ * that the stack can hold must be there, in order, each with its type where records have one, and
+ * nothing else. Notes the first difference and
  * adds "recorded" and "expected" to the values.
  */
 bool branches_are(const struct branch_record *records, unsigned n_records,
@@ -50,7 +52,7 @@ void branch_chain(uint64_t rounds);
 extern const char branch_chain_again[];
 extern const struct branch_run branch_chain_run;
 
-/* 14-3, 14-4: what MSR_LBR_SELECT has for near calls and returns. */
+/* 14-3, 14-4: near calls and returns. */
 #define CALLS_AND_RETURNS                                                                          \
     (LBR_SELECT_NEAR_REL_CALL | LBR_SELECT_NEAR_IND_CALL | LBR_SELECT_NEAR_RET)
 

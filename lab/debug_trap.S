@@ -11,7 +11,7 @@
     .text
     .globl  debug_trap_entry
     .type   debug_trap_entry, @function
-/* No branch before IA32_DEBUGCTL is 0: a processor that still records adds nothing but the exception. */
+/* No branch before the recording is off: a processor that still records adds nothing but the exception. */
 debug_trap_entry:
     pushq   %rax
     pushq   %rcx
@@ -20,8 +20,14 @@ debug_trap_entry:
     rdmsr
     movl    %eax, debug_trap + 8
     movl    %edx, debug_trap + 12
+    movl    debug_trap_switch, %ecx
+    rdmsr
+    movl    %eax, debug_trap + 32
+    movl    %edx, debug_trap + 36
     xorl    %eax, %eax
     xorl    %edx, %edx
+    wrmsr
+    movl    $MSR_IA32_DEBUGCTL, %ecx
     wrmsr
     movq    %dr6, %rax
     movq    %rax, debug_trap + 16
@@ -39,7 +45,10 @@ debug_trap_entry:
     .globl  debug_trap
     .p2align 3
 debug_trap:
-    .skip   32
+    .skip   40
+    .globl  debug_trap_switch
+debug_trap_switch:
+    .skip   4
 
 /* void debug_step(window_body body). The instruction that sets TF is not stepped yet, the one that clears it
  * still is (SDM vol. 3 "Single-Step Exception Condition"). */

@@ -7,13 +7,14 @@
 
 #include "pmu/window.h"
 
-/* For trap_set_entry(VEC_DB, ...). Writes down what it finds, switches IA32_DEBUGCTL off and lets
- * the instruction run. */
+/* For trap_set_entry(VEC_DB, ...). Writes down what it finds, sets IA32_DEBUGCTL and the MSR
+ * debug_trap_switch, which must be set beforehand, to 0 and lets the instruction run. */
 extern const char debug_trap_entry[];
 struct debug_trap {
-    uint64_t count, debugctl, dr6, rip; /* of the last one */
+    uint64_t count, debugctl, dr6, rip, control; /* of the last one; the value of the switch */
 };
 extern struct debug_trap debug_trap;
+extern uint32_t debug_trap_switch;
 
 /* Runs body(0) with RFLAGS.TF set and interrupts off. TF is on from the call at debug_step_call to
  * the POPF that ends it, the instructions of which are debug_step_insns. */

@@ -13,14 +13,15 @@
 
 static struct lbr_pmi seen;
 
-/* Calls branch_one() with IA32_DEBUGCTL as it is, then takes LBR out: were its four branches
- * recorded, they are the newest. */
+/* Calls branch_one() with the recording as it is, then ends it: were its four branches recorded,
+ * they are the newest. */
 static void call_and_read(const struct pmi *pmi)
 {
     struct branch_record records[LBR_MAX_DEPTH];
     seen.debugctl = rdmsr(MSR_IA32_DEBUGCTL);
     seen.status = pmi->status;
-    pmu_window(MSR_IA32_DEBUGCTL, seen.debugctl, seen.debugctl & ~DEBUGCTL_LBR, branch_one, 0);
+    seen.control = lbr_control();
+    lbr_finish(branch_one, 0);
     seen.recorded = lbr_read(records, LBR_MAX_DEPTH);
     seen.went_on = branch_among(records, seen.recorded, &branch_one_run.taken[1]);
 }
@@ -29,14 +30,13 @@ struct lbr_pmi lbr_pmi(uint64_t debugctl)
 {
     unsigned before = pmu_pmi_count();
     seen = (struct lbr_pmi){0};
-    lbr_clear();
     pmu_set_pmi_handler(call_and_read, PMI_STOP);
     pmu_select(0, SELECT);
     pmu_write_overflow_in(0, OVERFLOW_AFTER);
-    wrmsr(MSR_IA32_DEBUGCTL, DEBUGCTL_LBR | debugctl);
+    lbr_start(0, debugctl);
     pmu_count(PMU_MASK(0), body_spin, ITERATIONS);
     wait_for_pmi(before + 1);
-    wrmsr(MSR_IA32_DEBUGCTL, 0);
+    lbr_stop();
     seen.one = pmu_pmi_count() - before == 1;
     return seen;
 }

@@ -10,13 +10,14 @@
 struct lbr_pmi {
     bool one;                  /* exactly one PMI arrived */
     uint64_t debugctl, status; /* IA32_DEBUGCTL and IA32_PERF_GLOBAL_STATUS in its handler */
+    uint64_t control;          /* lbr_control() there */
     unsigned recorded;         /* records in the stack, read at the handler's end */
     bool went_on;              /* branches of the handler are among them */
 };
 
 /*
- * Counts instructions with IA32_PMC0 until it overflows, IA32_DEBUGCTL = DEBUGCTL_LBR | debugctl
- * meanwhile; IA32_DEBUGCTL is 0 afterwards. All is 0 when no PMI arrives. Wants what
+ * Counts instructions with IA32_PMC0 until it overflows and records the branches meanwhile, with
+ * debugctl in IA32_DEBUGCTL; that is 0 afterwards. All is 0 when no PMI arrives. Wants what
  * LBR_PMI_NEEDS names, beside the records themselves (NEED_LBR).
  */
 #define LBR_PMI_NEEDS (NEED_PMU | NEED_GLOBAL_CTRL | NEED_INSTRUCTIONS | NEED_PMI)

@@ -1,4 +1,4 @@
-/* Last branch records. */
+/* Last branch records: those of the model, and what both kinds share. */
 #include "pmu/lbr.h"
 
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include "kernel/string.h"
 #include "kernel/trap.h"
 #include "pmu/debugctl.h"
+#include "pmu/lbr_arch.h"
 #include "x86/msr.h"
-#include "x86/cpuid.h"
 
 #define FLAGS_TEXT    64
 #define SYMBOL_COLUMN 24
@@ -101,8 +101,8 @@ static uint32_t missing_msr(void)
 {
     uint64_t value;
     uint32_t msr;
-    if (!rdmsr_safe(MSR_LASTBRANCH_TOS, &value))
-        return MSR_LASTBRANCH_TOS;
+    if (info.tos != 0 && !rdmsr_safe(info.tos, &value))
+        return info.tos;
     if ((msr = first_missing(info.from)) != 0 || (msr = first_missing(info.to)) != 0)
         return msr;
     return info.info != 0 ? first_missing(info.info) : 0;
@@ -122,28 +122,22 @@ static void find_select(const struct lbr_kind *kind)
                   kind->name);
 }
 
-void lbr_init(void)
+/* The records of the model, into info. */
+static void find_by_model(const struct cpu_ident *cpu, const struct lbr_kind *kind)
 {
-    struct cpu_ident cpu;
-    cpu_identify(&cpu);
-    info = (struct lbr_info){0};
-    const struct lbr_kind *kind = kind_of(&cpu);
-    if (kind == NULL) {
-        if (cpuid(7, 0).edx & CPUID_7_EDX_ARCH_LBR)
-            ksnprintf(info.why, sizeof(info.why),
-                      "no LBR stack by model: CPUID.7:EDX[19] = 1, architectural LBRs only");
-        else
-            ksnprintf(info.why, sizeof(info.why), "no LBR stack known of %s family %u model 0x%x",
-                      cpu.vendor, (unsigned)cpu.family, (unsigned)cpu.model);
-        return;
-    }
     const struct pmu_msr_value *caps = &pmu_info()->perf_capabilities;
     info.depth = kind->depth;
     info.from = kind->from;
     info.to = kind->to;
+    info.tos = MSR_LASTBRANCH_TOS;
+    info.control = MSR_IA32_DEBUGCTL;
+    info.control_key = "debugctl";
+    info.enable = DEBUGCTL_LBR;
+    info.filter = MSR_LBR_SELECT;
+    info.filter_key = "lbr_select";
     info.not_with_tr = kind->not_with_tr;
     info.wide_jump_filters = kind->wide_jump_filters;
-    info.freeze_fails = cpu.model == BONNELL_MODEL && cpu.stepping < BONNELL_FREEZES;
+    info.freeze_fails = cpu->model == BONNELL_MODEL && cpu->stepping < BONNELL_FREEZES;
     /* Without PDCM it is an early Core 2, whose records are plain linear addresses. */
     info.format = caps->answered ? caps->value & PERF_CAP_LBR_FMT : LBR_FMT_LIP;
     /* Xeon Phi says that, and has MISPRED all the same (Linux, intel_pmu_lbr_init_knl()). */
@@ -154,7 +148,7 @@ void lbr_init(void)
     uint32_t missing = missing_msr();
     if (missing != 0)
         ksnprintf(info.why, sizeof(info.why), "no LBR stack: MSR %XH raises #GP on model 0x%x",
-                  (unsigned)missing, (unsigned)cpu.model);
+                  (unsigned)missing, (unsigned)cpu->model);
     else if (info.format >= LBR_FMT_COUNT)
         ksnprintf(info.why, sizeof(info.why),
                   "LBR format unknown: IA32_PERF_CAPABILITIES[5:0] = 0x%x", info.format);
@@ -163,17 +157,51 @@ void lbr_init(void)
     find_select(kind);
 }
 
+/* Those that CPUID announces, into info. */
+static void find_architectural(void)
+{
+    uint32_t missing = 0;
+    if (!lbr_arch_find(&info) || (missing = missing_msr()) == 0)
+        return;
+    info.present = false;
+    ksnprintf(info.why, sizeof(info.why),
+              "no LBR stack: MSR %XH raises #GP, CPUID.7:EDX[19] = 1 announces it",
+              (unsigned)missing);
+}
+
+void lbr_init(void)
+{
+    struct cpu_ident cpu;
+    cpu_identify(&cpu);
+    info = (struct lbr_info){0};
+    const struct lbr_kind *kind = kind_of(&cpu);
+    if (kind != NULL)
+        find_by_model(&cpu, kind);
+    else if (lbr_arch_announced())
+        find_architectural();
+    else
+        ksnprintf(info.why, sizeof(info.why), "no LBR stack known of %s family %u model 0x%x",
+                  cpu.vendor, (unsigned)cpu.family, (unsigned)cpu.model);
+}
+
 void lbr_reset(void)
 {
     if (!info.present)
         return;
+    wrmsr_safe(info.control, 0);
     wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
     if (info.select)
-        wrmsr_safe(MSR_LBR_SELECT, 0);
+        wrmsr_safe(info.filter, 0);
+    if (info.depths != 0)
+        lbr_set_depth(lbr_arch_deepest(info.depths));
 }
 
 void lbr_clear(void)
 {
+    if (info.depths != 0) {
+        wrmsr(MSR_IA32_LBR_DEPTH, info.depth);
+        return;
+    }
     for (unsigned i = 0; i < info.depth; i++) {
         wrmsr(info.from + i, 0);
         wrmsr(info.to + i, 0);
@@ -182,36 +210,101 @@ void lbr_clear(void)
     }
 }
 
+bool lbr_set_depth(unsigned depth)
+{
+    if (depth == 0 || depth % LBR_DEPTH_STEP != 0 || depth > LBR_MAX_DEPTH ||
+        !(info.depths >> (depth / LBR_DEPTH_STEP - 1) & 1) ||
+        !wrmsr_safe(MSR_IA32_LBR_DEPTH, depth))
+        return false;
+    info.depth = depth;
+    return true;
+}
+
 unsigned lbr_tos(void)
 {
-    return rdmsr(MSR_LASTBRANCH_TOS) % info.depth;
+    return info.tos != 0 ? rdmsr(info.tos) % info.depth : 0;
+}
+
+uint64_t lbr_control(void)
+{
+    return rdmsr(info.control);
+}
+
+uint64_t lbr_filter(void)
+{
+    return rdmsr(info.filter);
+}
+
+/* The records' entry that is so many branches old. */
+static unsigned entry_of(unsigned newest, unsigned age)
+{
+    return info.tos != 0 ? (newest + info.depth - age) % info.depth : age;
 }
 
 unsigned lbr_read(struct branch_record *records, unsigned max)
 {
-    unsigned tos = lbr_tos(), n = 0;
+    unsigned newest = lbr_tos(), n = 0;
     for (unsigned i = 0; i < info.depth && n < max; i++) {
-        unsigned entry = (tos + info.depth - i) % info.depth;
+        unsigned entry = entry_of(newest, i);
         uint64_t from = rdmsr(info.from + entry), to = rdmsr(info.to + entry);
         if (from == 0 && to == 0)
             break;
         lbr_decode(info.format, from, to, info.info != 0 ? rdmsr(info.info + entry) : 0,
-                   &records[n++]);
+                   &records[n]);
+        if (info.format == LBR_FMT_ARCHITECTURAL)
+            lbr_arch_limit(info.info_fields, &records[n]);
+        n++;
     }
     return n;
 }
 
-void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t arg)
+/* Clears the stack and sets the filter, and IA32_DEBUGCTL where it is not the switch itself;
+ * returns what the switch is to hold. */
+static uint64_t prepare(uint64_t select, uint64_t debugctl)
 {
-    uint64_t on = DEBUGCTL_LBR | debugctl;
     lbr_clear();
+    if (info.control != MSR_IA32_DEBUGCTL) {
+        wrmsr(MSR_IA32_DEBUGCTL, debugctl);
+        return info.enable | lbr_arch_control(select);
+    }
     if (info.select)
         wrmsr(MSR_LBR_SELECT, select);
-    msr_trace_record(MSR_WRITE, MSR_IA32_DEBUGCTL, on, false, (uint64_t)pmu_window_open);
+    return info.enable | debugctl;
+}
+
+/* The switch when all is off: IA32_LBR_CTL keeps its filters. */
+static uint64_t off(uint64_t on)
+{
+    return info.control == MSR_IA32_DEBUGCTL ? 0 : on & ~info.enable;
+}
+
+void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t arg)
+{
+    uint64_t on = prepare(select, debugctl);
+    msr_trace_record(MSR_WRITE, info.control, on, false, (uint64_t)pmu_window_open);
     irq_disable();
-    pmu_window(MSR_IA32_DEBUGCTL, on, 0, body, arg);
+    pmu_window(info.control, on, off(on), body, arg);
     irq_enable();
-    msr_trace_record(MSR_WRITE, MSR_IA32_DEBUGCTL, 0, false, (uint64_t)pmu_window_close);
+    msr_trace_record(MSR_WRITE, info.control, off(on), false, (uint64_t)pmu_window_close);
+    if (info.control != MSR_IA32_DEBUGCTL)
+        wrmsr(MSR_IA32_DEBUGCTL, 0);
+}
+
+void lbr_start(uint64_t select, uint64_t debugctl)
+{
+    wrmsr(info.control, prepare(select, debugctl));
+}
+
+void lbr_stop(void)
+{
+    wrmsr(info.control, off(lbr_control()));
+    wrmsr(MSR_IA32_DEBUGCTL, 0);
+}
+
+void lbr_finish(window_body body, uint64_t arg)
+{
+    uint64_t on = lbr_control();
+    pmu_window(info.control, on, on & ~info.enable, body, arg);
 }
 
 /* An address with its symbol, padded to a column of that width. */
@@ -242,8 +335,10 @@ void lbr_dump(const char *title)
 {
     struct branch_record records[LBR_MAX_DEPTH];
     unsigned n = lbr_read(records, LBR_MAX_DEPTH);
-    kprintf("# %s\n#   LBR stack, newest first: %u of %u, TOS %u, format %u (%s)\n", title, n,
-            info.depth, lbr_tos(), info.format, lbr_format_name(info.format));
+    kprintf("# %s\n#   LBR stack, newest first: %u of %u, ", title, n, info.depth);
+    if (info.tos != 0)
+        kprintf("TOS %u, ", lbr_tos());
+    kprintf("format %u (%s)\n", info.format, lbr_format_name(info.format));
     for (unsigned i = 0; i < n; i++)
         print_record(i, &records[i]);
 }

@@ -105,7 +105,8 @@
 #define LBR_BR_TYPE_NEAR_IND_CALL 3
 #define LBR_BR_TYPE_NEAR_REL_CALL 4
 #define LBR_BR_TYPE_NEAR_RET      5
-#define LBR_BR_TYPE_OTHER         8 /* and up: other branches */
+#define LBR_BR_TYPE_OTHER         8 /* to LAST: other branches */
+#define LBR_BR_TYPE_LAST          15
 
 /* IA32_PERF_CAPABILITIES. */
 #define PERF_CAP_LBR_FMT          ARCH_U64(0x3f)

@@ -1,8 +1,6 @@
 /* Experiment 14-1 · Catch a branch with LBR. */
-#include "kernel/msr.h"
 #include "lab/branches.h"
 #include "lab/experiment.h"
-#include "x86/msr.h"
 
 enum { CALL, RETURN, NOTHING_ELSE, OFF_AGAIN };
 
@@ -10,7 +8,7 @@ static const char *const checks[] = {
     [CALL] = "the call is recorded, from and to as in the symbol table",
     [RETURN] = "the return is recorded, from and to as in the symbol table",
     [NOTHING_ELSE] = "these two and the window's own two are all that is recorded",
-    [OFF_AGAIN] = "IA32_DEBUGCTL.LBR is off again",
+    [OFF_AGAIN] = "the recording is off again",
 };
 
 static void run(void);
@@ -24,12 +22,13 @@ const struct experiment ex14_1 = {
 };
 
 /*
- * Recording on, one call, off, dump. Four branches are taken while IA32_DEBUGCTL.LBR is set: the
- * window's call of the function, the function's own call, and the two returns; the stack must hold
- * these four with the very addresses of their labels, and nothing else. What can go wrong: the
- * model has its registers elsewhere or fewer of them, the flags of the format are taken for address
- * bits, a hypervisor that switches the records of its own code in. SDM vol. 3 "Last Branch,
- * Interrupt, and Exception Recording", "LBR Stack".
+ * Recording on, one call, off, dump. Four branches are taken while the switch is on, which is
+ * IA32_DEBUGCTL.LBR or, of architectural records, IA32_LBR_CTL.LBREn: the window's call of the
+ * function, the function's own call, and the two returns; the stack must hold these four with the
+ * very addresses of their labels, and nothing else. What can go wrong: the model has its registers
+ * elsewhere or fewer of them, the flags of the format are taken for address bits, a hypervisor that
+ * switches the records of its own code in. SDM vol. 3 "Last Branch, Interrupt, and Exception
+ * Recording", "LBR Stack"; "Last Branch Records".
  */
 static void run(void)
 {
@@ -38,7 +37,7 @@ static void run(void)
     struct branch_record records[LBR_MAX_DEPTH];
 
     lbr_record(0, 0, branch_one, 0);
-    uint64_t debugctl = rdmsr(MSR_IA32_DEBUGCTL);
+    uint64_t control = lbr_control();
     unsigned n = lbr_read(records, LBR_MAX_DEPTH);
     lbr_dump("after one call");
 
@@ -49,6 +48,6 @@ static void run(void)
     value_hex("to", ret->to);
     check(RETURN, branch_among(records, n, ret));
     check(NOTHING_ELSE, branches_are(records, n, all->taken, all->n, 0, 0));
-    value_hex("debugctl", debugctl);
-    check(OFF_AGAIN, n != 0 && !(debugctl & DEBUGCTL_LBR)); /* the records show that it was on */
+    value_hex(lbr_info()->control_key, control);
+    check(OFF_AGAIN, n != 0 && !(control & lbr_info()->enable)); /* the records: it was on */
 }

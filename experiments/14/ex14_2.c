@@ -3,16 +3,23 @@
 #include "lab/branches.h"
 #include "lab/experiment.h"
 
-enum { IN_ORDER, TOS_MOVES, TOS_NEWEST, OLDEST_GONE, TOS_WRAPS, TOS_NEWEST_AFTER_WRAP };
+enum {
+    IN_ORDER,
+    TOS_MOVES,
+    TOS_NEWEST,
+    OLDEST_GONE,
+    TOS_WRAPS,
+    TOS_NEWEST_AFTER_WRAP,
+};
 
 static const char *const checks[] = {
     [IN_ORDER] = ("newest first, the records are the ten jumps in program order, as many as the "
                   "stack holds"),
     [TOS_MOVES] = "each record has moved TOS on by one, modulo the depth",
-    [TOS_NEWEST] = "TOS points to the newest record",
+    [TOS_NEWEST] = "TOS points to the newest record, or entry 0 is it",
     [OLDEST_GONE] = "of more branches than the stack holds the newest remain, the oldest are gone",
     [TOS_WRAPS] = "TOS has wrapped at the stack's depth",
-    [TOS_NEWEST_AFTER_WRAP] = "TOS points to the newest record after the wrap",
+    [TOS_NEWEST_AFTER_WRAP] = "TOS points to the newest record after the wrap, or entry 0 is it",
 };
 
 static void run(void);
@@ -31,6 +38,10 @@ const struct experiment ex14_2 = {
  * the stack overflows show that the newest push out the oldest. What can go wrong: a depth taken
  * from another model, TOS read as the next free entry instead of the newest. SDM vol. 3 "LBR
  * Stack".
+ *
+ * Architectural records (SDM vol. 3 "Last Branch Records") move instead: entry 0 is always the
+ * newest, and there is no TOS. Their depth is one of those that CPUID.1CH:EAX[7:0] announces; a
+ * write to IA32_LBR_DEPTH sets it and clears all entries.
  */
 #define MAX_ROUNDS (LBR_MAX_DEPTH / BRANCH_CHAIN_JUMPS + 2)
 /* Ten jumps a round, a jump between two rounds, the window's call and return. */
@@ -62,6 +73,28 @@ static unsigned write_down(struct branch *taken, unsigned rounds)
     return n;
 }
 
+/* Of the n branches of these rounds, at each depth that there is, as many are kept; and setting the
+ * depth has cleared them. Ends at the depth it began with. */
+static bool each_depth_holds(const struct branch *taken, unsigned n, unsigned rounds)
+{
+    struct branch_record records[LBR_MAX_DEPTH];
+    uint32_t depths = lbr_info()->depths;
+    unsigned began = lbr_info()->depth;
+    bool right = true;
+    for (unsigned depth = LBR_DEPTH_STEP; depths != 0 && depth <= began; depth += LBR_DEPTH_STEP) {
+        if (!(depths >> (depth / LBR_DEPTH_STEP - 1) & 1))
+            continue;
+        bool cleared = lbr_set_depth(depth) && lbr_read(records, LBR_MAX_DEPTH) == 0;
+        lbr_record(0, 0, branch_chain, rounds);
+        bool kept = cleared && lbr_read(records, LBR_MAX_DEPTH) == depth;
+        for (unsigned i = 0; i < depth && kept; i++)
+            kept = records[i].from == taken[n - 1 - i].from && records[i].to == taken[n - 1 - i].to;
+        note("depth %u: %s", depth, kept ? "the newest are kept" : "other records are there");
+        right = right && kept;
+    }
+    return right && (depths == 0 || lbr_info()->depth == began);
+}
+
 /* Runs the rounds; three checks: the records, where TOS points, what it points to. */
 static void check_rounds(unsigned rounds, const char *title, unsigned records, unsigned moved,
                          unsigned newest)
@@ -69,6 +102,7 @@ static void check_rounds(unsigned rounds, const char *title, unsigned records, u
     struct branch taken[TAKEN_IN(MAX_ROUNDS)];
     struct branch_record record;
     unsigned depth = lbr_info()->depth, n = write_down(taken, rounds);
+    bool each = n <= depth || each_depth_holds(taken, n, rounds);
     unsigned before = lbr_tos();
     lbr_record(0, 0, branch_chain, rounds);
     unsigned after = lbr_tos();
@@ -76,12 +110,18 @@ static void check_rounds(unsigned rounds, const char *title, unsigned records, u
 
     value_u64("branches_taken", n);
     value_u64("depth", depth);
-    check(records, branches_in_lbr(taken, n, 0, 0));
+    if (n > depth && lbr_info()->depths != 0)
+        value_str("every_depth", each ? "holds as many" : "does not hold as many");
+    check(records, branches_in_lbr(taken, n, 0, 0) && each);
 
-    value_u64("tos_before", before);
-    value_u64("branches_taken", n);
-    value_u64("tos_after", after);
-    check(moved, after == (before + n) % depth);
+    if (lbr_info()->tos != 0) {
+        value_u64("tos_before", before);
+        value_u64("branches_taken", n);
+        value_u64("tos_after", after);
+        check(moved, after == (before + n) % depth);
+    } else {
+        check_skip(moved, "no TOS: the records are architectural (CPUID.7:EDX[19] = 1)");
+    }
 
     lbr_decode(lbr_info()->format, rdmsr(lbr_info()->from + after), rdmsr(lbr_info()->to + after),
                0, &record);

@@ -1,8 +1,6 @@
 /* Experiment 14-3 · Filter near calls and returns. */
-#include "kernel/msr.h"
 #include "lab/branches.h"
 #include "lab/experiment.h"
-#include "x86/msr.h"
 
 enum { NO_FILTER, NO_REL_CALLS, NO_IND_CALLS, NO_RETURNS, NONE_OF_THREE, FILTERS };
 
@@ -25,11 +23,12 @@ const struct experiment ex14_3 = {
 };
 
 /*
- * A bit set in MSR_LBR_SELECT keeps a kind of branch out of the stack. The same function is run
+ * A bit set in MSR_LBR_SELECT keeps a kind of branch out of the stack; in IA32_LBR_CTL, of
+ * architectural records, it is the bit that is clear. The same function is run
  * with no filter, with each of the filters for near calls and returns, and with the three together;
  * it calls directly and through a register, and it jumps, so that each time something must go and
  * something must stay. The window's own call is an indirect one, its return a near return: they are
- * filtered with the rest. SDM vol. 3 "Filtering of Last Branch Records".
+ * filtered with the rest. SDM vol. 3 "Filtering of Last Branch Records"; "Last Branch Records".
  */
 static const struct {
     uint64_t select;
@@ -47,7 +46,7 @@ static void run(void)
     for (unsigned i = 0; i < FILTERS; i++) {
         lbr_record(filters[i].select, 0, branch_calls, 0);
         lbr_dump(filters[i].title);
-        value_hex("lbr_select", rdmsr(MSR_LBR_SELECT));
+        value_hex(lbr_info()->filter_key, lbr_filter());
         check(i, branches_in_lbr(branch_calls_run.taken, branch_calls_run.n, filters[i].select, 0));
     }
 }

@@ -1,8 +1,6 @@
 /* Experiment 14-4 · Filter jumps. */
-#include "kernel/msr.h"
 #include "lab/branches.h"
 #include "lab/experiment.h"
-#include "x86/msr.h"
 
 enum { NO_FILTER, NO_JCC, NO_REL_JUMPS, NO_IND_JUMPS, NO_JUMPS, NO_FAR_BRANCHES, FILTERS };
 
@@ -30,8 +28,9 @@ const struct experiment ex14_4 = {
  * call among the branches: a filter for jumps must not take the calls along, and the far call and
  * its return go with FAR_BRANCH and with nothing else. One exception: before Sandy Bridge the
  * manual does not except near calls and returns from the jump filters, and Linux found that they go
- * too; there either is accepted. SDM vol. 3 "Filtering of Last Branch Records", and the same table
- * in "... for Processors based on Intel Microarchitecture code name Sandy Bridge".
+ * too; there either is accepted. Architectural records call the far branches OTHER_BRANCH. SDM vol.
+ * 3 "Filtering of Last Branch Records", and the same table in "... for Processors based on Intel
+ * Microarchitecture code name Sandy Bridge"; "Last Branch Records".
  */
 #define JUMPS (LBR_SELECT_JCC | LBR_SELECT_NEAR_REL_JMP | LBR_SELECT_NEAR_IND_JMP)
 
@@ -61,7 +60,7 @@ static void run(void)
         uint64_t select = filters[i].select;
         lbr_record(select, 0, branch_jumps, 0);
         lbr_dump(filters[i].title);
-        value_hex("lbr_select", rdmsr(MSR_LBR_SELECT));
+        value_hex(lbr_info()->filter_key, lbr_filter());
         if (may_lack(select) != 0)
             value_str("may_lack", "near calls and returns (before Sandy Bridge)");
         check(i, branches_in_lbr(all->taken, all->n, select, may_lack(select)));

@@ -7,13 +7,15 @@
 #include "lab/experiment.h"
 #include "lab/lbr_pmi.h"
 #include "pmu/debugctl.h"
+#include "x86/msr.h"
 
 enum { ONE_TRAP, LBR_CLEARED, RECORDS_KEPT, TR_LEFT, TR_RECORDS_KEPT, GO_ON, STAND_STILL };
 
 static const char *const checks[] = {
     [ONE_TRAP] = "one #DB, at the breakpoint, with DR6.B0",
-    [LBR_CLEARED] = "the #DB has cleared IA32_DEBUGCTL.LBR before its handler ran",
-    [RECORDS_KEPT] = "the records are kept, the newest is the branch that led to the exception",
+    [LBR_CLEARED] = "the #DB has switched the recording off before its handler ran",
+    [RECORDS_KEPT] =
+        "the records are kept, with the branch that led to the exception as newest before it",
     [TR_LEFT] = "with TR on, the #DB clears LBR and leaves TR",
     [TR_RECORDS_KEPT] =
         "with TR on, the branch that led to the exception is found, newest before it",
@@ -39,7 +41,8 @@ const struct experiment ex14_5 = {
  * the branches out on the bus, is left alone; where both may be set, a processor that makes its
  * messages out of the stack may go on recording with LBR clear: then the record of the exception is
  * the newest, and the branch before it is the one to look for. The handler has no branch of its
- * own.
+ * own. Of architectural records the manual says that the #DB clears IA32_LBR_CTL.LBREn (SDM vol. 3
+ * "Last Branch Records") and not whether it is recorded itself: there either is accepted.
  *
  * The other thing that stops the records is a PMI under FREEZE_LBRS_ON_PMI: versions 2 and 3 clear
  * the LBR flag, from version 4 on IA32_PERF_GLOBAL_STATUS.LBR_FRZ is set and the flag stays (SDM
@@ -57,15 +60,38 @@ static bool one_trap_at_breakpoint(uint64_t debugctl)
            (debug_trap.dr6 & DR6_B0);
 }
 
+/* What the handler found in IA32_DEBUGCTL, and in the switch where that is another register. */
+static void show_handler(void)
+{
+    value_hex("debugctl_in_handler", debug_trap.debugctl);
+    if (lbr_info()->control != MSR_IA32_DEBUGCTL)
+        value_hex(lbr_info()->control_key, debug_trap.control);
+}
+
+/* The records are those of the branches that led to the breakpoint, and perhaps of the exception.
+ */
+static bool led_to_breakpoint(bool perhaps_itself)
+{
+    const struct branch *led = branch_to_breakpoint_run.taken;
+    const struct branch taken[] = {
+        led[0],
+        led[1],
+        led[2],
+        {(uint64_t)branch_breakpoint, (uint64_t)debug_trap_entry, LBR_SELECT_FAR_BRANCH},
+    };
+    unsigned n = sizeof(taken) / sizeof(taken[0]);
+    return perhaps_itself ? branches_in_lbr(taken, n, 0, LBR_SELECT_FAR_BRANCH)
+                          : branches_in_lbr(taken, n - 1, 0, 0);
+}
+
 static void check_lbr_alone(void)
 {
-    const struct branch_run *led = &branch_to_breakpoint_run;
     bool one = one_trap_at_breakpoint(0);
     check(ONE_TRAP, one);
-    value_hex("debugctl_in_handler", debug_trap.debugctl);
-    check(LBR_CLEARED, one && !(debug_trap.debugctl & DEBUGCTL_LBR));
+    show_handler();
+    check(LBR_CLEARED, one && !(debug_trap.control & lbr_info()->enable));
     lbr_dump("after the breakpoint, LBR alone");
-    check(RECORDS_KEPT, one && branches_in_lbr(led->taken, led->n, 0, 0));
+    check(RECORDS_KEPT, one && led_to_breakpoint(lbr_info()->may_record_debug));
 }
 
 static void check_with_tr(void)
@@ -78,19 +104,11 @@ static void check_with_tr(void)
         return;
     }
     bool one = one_trap_at_breakpoint(DEBUGCTL_TR);
-    value_hex("debugctl_in_handler", debug_trap.debugctl);
-    check(TR_LEFT, one && (debug_trap.debugctl & (DEBUGCTL_LBR | DEBUGCTL_TR)) == DEBUGCTL_TR);
-
-    const struct branch *led = branch_to_breakpoint_run.taken;
-    const struct branch taken[] = {
-        led[0],
-        led[1],
-        led[2],
-        {(uint64_t)branch_breakpoint, (uint64_t)debug_trap_entry, LBR_SELECT_FAR_BRANCH},
-    };
+    show_handler();
+    check(TR_LEFT,
+          one && !(debug_trap.control & lbr_info()->enable) && (debug_trap.debugctl & DEBUGCTL_TR));
     lbr_dump("after the breakpoint, LBR and TR");
-    check(TR_RECORDS_KEPT, one && branches_in_lbr(taken, sizeof(taken) / sizeof(taken[0]), 0,
-                                                  LBR_SELECT_FAR_BRANCH));
+    check(TR_RECORDS_KEPT, one && led_to_breakpoint(true));
 }
 
 static void check_pmi(void)
@@ -118,8 +136,10 @@ static void check_pmi(void)
     }
     value_str("debugctl_11", on ? "set" : "cannot be set");
     pmi = on ? lbr_pmi(DEBUGCTL_FREEZE_LBRS_ON_PMI) : (struct lbr_pmi){0};
-    bool lbr = pmi.debugctl & DEBUGCTL_LBR, frozen = pmi.status & GLOBAL_STATUS_LBR_FRZ;
+    bool lbr = pmi.control & lbr_info()->enable, frozen = pmi.status & GLOBAL_STATUS_LBR_FRZ;
     value_hex("debugctl", pmi.debugctl);
+    if (lbr_info()->control != MSR_IA32_DEBUGCTL)
+        value_hex(lbr_info()->control_key, pmi.control);
     value_hex("status", pmi.status);
     value_u64("perfmon_version", pmu_info()->version);
     value_u64("recorded", pmi.recorded);
@@ -130,6 +150,7 @@ static void check_pmi(void)
 
 static void run(void)
 {
+    debug_trap_switch = lbr_info()->control;
     trap_set_entry(VEC_DB, debug_trap_entry);
     debug_break_on(branch_breakpoint);
     check_lbr_alone();

@@ -1,8 +1,6 @@
 /* Experiment 14-7 · Filter by privilege. */
-#include "kernel/msr.h"
 #include "lab/experiment.h"
 #include "lab/round_trip.h"
-#include "x86/msr.h"
 
 enum {
     ALL_SYSCALL,
@@ -42,11 +40,11 @@ const struct experiment ex14_7 = {
 
 /*
  * Round trips to ring 3, out by IRETQ and back by SYSCALL, by SYSENTER and through an interrupt
- * gate: first with no filter, then with CPL_EQ_0 and with CPL_NEQ_0. The manual's words are
- * "branches occurring in ring 0" (SDM vol. 3 "Filtering of Last Branch Records"); for a branch that
- * goes from one ring to the other they leave open in which it occurs. So such a branch may be
- * recorded or not, and the run says which; of those within one ring exactly the wanted ones must be
- * there.
+ * gate: first with no filter, then with CPL_EQ_0 and with CPL_NEQ_0 (of architectural records:
+ * without OS, without USR). The manual's words are "branches occurring in ring 0" (SDM vol. 3
+ * "Filtering of Last Branch Records"); for a branch that goes from one ring to the other they leave
+ * open in which it occurs. So such a branch may be recorded or not, and the run says which; of
+ * those within one ring exactly the wanted ones must be there.
  */
 static void check_trip(unsigned which, enum user_return how, uint64_t select)
 {
@@ -62,7 +60,7 @@ static void check_trip(unsigned which, enum user_return how, uint64_t select)
         lbr_record(select, 0, user_enter, 0);
     unsigned n = lbr_read(records, LBR_MAX_DEPTH);
     lbr_dump(trip.name);
-    value_hex("lbr_select", rdmsr(MSR_LBR_SELECT));
+    value_hex(lbr_info()->filter_key, lbr_filter());
     value_str("into_ring_3", branch_among(records, n, trip.into) ? "recorded" : "not recorded");
     value_str("back_to_ring_0", branch_among(records, n, trip.back) ? "recorded" : "not recorded");
     uint64_t may_lack = select != 0 ? ROUND_TRIP_CROSSING : 0;

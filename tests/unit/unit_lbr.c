@@ -17,6 +17,9 @@
 #define MISS  (1ULL << 63)
 #define TSX   (1ULL << 62)
 #define ABORT (1ULL << 61)
+#define VALID (1ULL << 60)
+
+#define TYPE(n) ((uint64_t)(n) << 56)
 
 struct record_case {
     unsigned format;
@@ -49,6 +52,16 @@ static const struct record_case cases[] = {
     {6, LOW | MISS, 0x0003000000101234, 0, LOW, LOW, "mispredicted, 3 cycles"},
     {6, UPPER & ~MISS, 0x0003900000101234, 0, UPPER, UPPER, "predicted, 3 cycles"},
     {7, UPPER, UPPER, MISS | TSX | 2, UPPER, UPPER, "mispredicted, 2 cycles"},
+    /* Architectural: the type in INFO[59:56], the cycles count when INFO[60] says so. */
+    {63, UPPER, HIGH, VALID | 17, UPPER, HIGH, "conditional, predicted, 17 cycles"},
+    {63, LOW, LOW, TYPE(1) | 17, LOW, LOW, "indirect jump, predicted"},
+    {63, LOW, LOW, TYPE(2) | MISS | VALID | 1, LOW, LOW, "jump, mispredicted, 1 cycle"},
+    {63, LOW, LOW, TYPE(3) | TSX, LOW, LOW, "indirect call, predicted, in TSX"},
+    {63, LOW, LOW, TYPE(4) | ABORT, LOW, LOW, "call, predicted, TSX abort"},
+    {63, LOW, LOW, TYPE(5) | 0xffffffff0000, LOW, LOW, "return, predicted"},
+    {63, LOW, LOW, TYPE(6), LOW, LOW, "reserved type, predicted"},
+    {63, LOW, LOW, TYPE(8), LOW, LOW, "other branch, predicted"},
+    {63, LOW, LOW, TYPE(15), LOW, LOW, "other branch, predicted"},
 };
 
 static void records(void **state)
@@ -69,7 +82,7 @@ static void records(void **state)
 static void unknown_formats(void **state)
 {
     (void)state;
-    for (unsigned format = LBR_FMT_COUNT; format < 64; format++) {
+    for (unsigned format = LBR_FMT_COUNT; format < LBR_FMT_ARCHITECTURAL; format++) {
         struct branch_record r = {.from = 1, .mispredicted = true};
         assert_false(lbr_decode(format, UPPER, UPPER, MISS, &r));
         assert_int_equal(r.from | r.to | r.cycles, 0);
@@ -85,6 +98,36 @@ static void information_registers(void **state)
         assert_int_equal(lbr_format_has_info(format), format == 5 || format == 7);
         assert_true(strlen(lbr_format_name(format)) > 0);
     }
+    assert_int_equal(LBR_FMT_ARCHITECTURAL, 63);
+    assert_true(lbr_format_has_info(63));
+}
+
+/* A record's type against the bit of MSR_LBR_SELECT that suppresses such branches. */
+static void kinds(void **state)
+{
+    (void)state;
+    static const unsigned bit_of_type[16] = {2, 6, 7, 4, 3, 5, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8};
+    for (unsigned type = 0; type < 16; type++) {
+        struct branch_record r;
+        lbr_decode(63, LOW, LOW, TYPE(type), &r);
+        for (unsigned bit = 2; bit <= 8; bit++)
+            assert_int_equal(lbr_is_kind(&r, 1 << bit), bit_of_type[type] == bit);
+        assert_true(lbr_is_kind(&r, 1)); /* a ring is no kind */
+        lbr_decode(5, LOW, LOW, TYPE(type), &r);
+        assert_true(lbr_is_kind(&r, 1 << 2)); /* this format does not tell */
+    }
+}
+
+/* IA32_LBR_CTL for MSR_LBR_SELECT, bit by bit by the manual's two figures. */
+static void filters(void **state)
+{
+    (void)state;
+    static const unsigned control_bit[] = {1, 2, 16, 19, 20, 21, 18, 17, 22};
+    assert_int_equal(lbr_control_of(0), 0x7f0006);
+    assert_int_equal(lbr_control_of(0x1ff), 0);
+    assert_int_equal(lbr_control_of(1 << 9), 0x7f000e); /* the call stack is no filter */
+    for (unsigned bit = 0; bit < 9; bit++)
+        assert_int_equal(lbr_control_of(1 << bit), 0x7f0006 & ~(1 << control_bit[bit]));
 }
 
 /* The text is cut at any size, always ended, never written past (a heap block of its exact size).
@@ -109,6 +152,8 @@ int main(void)
         cmocka_unit_test(records),
         cmocka_unit_test(unknown_formats),
         cmocka_unit_test(information_registers),
+        cmocka_unit_test(kinds),
+        cmocka_unit_test(filters),
         cmocka_unit_test(small_buffers),
     };
     return cmocka_run_group_tests_name("lbr", tests, NULL, NULL);
