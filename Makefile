@@ -69,7 +69,7 @@ LIBPMUSIM := $(O)/libpmusim.a
 UNIT_CFLAGS := -std=gnu11 -O1 -g $(WARNINGS) -I. -fsanitize=address,undefined -fno-sanitize-recover=all
 unit_printf := kernel/console/printf.c kernel/console/console.c
 unit_cmdline := runner/cmdline.c kernel/console/printf.c
-unit_framebuffer := kernel/console/framebuffer.c kernel/console/screen.c kernel/console/font.c
+unit_framebuffer := $(addprefix kernel/console/,framebuffer.c screen.c report.c cp437.c font.c printf.c)
 unit_history := kernel/console/history.c kernel/crc32.c
 unit_keys := kernel/console/keys.c
 unit_bootinfo := boot/bootinfo.c

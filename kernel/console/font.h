@@ -1,11 +1,11 @@
-/* A font of 5 x 7 dots and one row below them for descenders, drawn for this project. */
+/* A font of 8 x 16 dots, drawn for this project: the gaps between letters and lines are in it. */
 #ifndef PMULAB_FONT_H
 #define PMULAB_FONT_H
 
 #include <stdint.h>
 
-#define FONT_WIDTH  5
-#define FONT_HEIGHT 8
+#define FONT_WIDTH  8
+#define FONT_HEIGHT 16
 
 /* The dots of one row (0 is the top) of a CP437 character, leftmost in bit FONT_WIDTH - 1; 0 below
  * the last row. A character that the font lacks looks like '?'. */

@@ -7,50 +7,100 @@
 #include "x86/regs.h"
 #include "kernel/console/console.h"
 #include "kernel/console/font.h"
-#include "kernel/paging.h"
+#include "kernel/console/report.h"
 #include "kernel/console/screen.h"
+#include "kernel/paging.h"
 
-#define CELL_WIDTH     (FONT_WIDTH + 1)
-#define CELL_HEIGHT    (FONT_HEIGHT + 2)
-#define WISHED_COLUMNS 100 /* most lines of a report are shorter */
+/* As large as leaves so many cells: more than 80 x 25, what text mode has. */
+#define WISHED_COLUMNS 100
+#define WISHED_ROWS    27
 #define IDENTITY_END   (1ULL << 32)
 #define LOWER_HALF_END (1ULL << 47) /* an address from there on is not canonical */
+#define COLOURS        16
+
+/* A line may begin anywhere. */
+typedef uint64_t pixel_pair __attribute__((aligned(1), may_alias));
+typedef uint32_t pixel_word __attribute__((aligned(1), may_alias));
 
 static struct {
-    volatile uint8_t *pixels;
-    uint32_t pitch, bytes; /* bytes a line, bytes a pixel */
-    unsigned scale;        /* pixels a dot */
-    uint32_t ink;
+    volatile uint8_t *pixels; /* of the first cell: the cells are in the middle */
+    uint32_t pitch, bytes;    /* bytes a line, bytes a pixel */
+    unsigned scale;           /* pixels a dot */
+    uint32_t palette[COLOURS];
 } fb;
 
-static void set_pixel(unsigned x, unsigned y, uint32_t colour)
+/* Red, green and blue, from 0 to 255. Darker papers and softer inks than the VGA's, for a panel. */
+static const uint8_t colours[COLOURS][3] = {
+    [BLACK] = {0, 0, 0},
+    [BLUE] = {24, 56, 120},
+    [GREEN] = {32, 144, 64},
+    [CYAN] = {88, 160, 176},
+    [RED] = {192, 32, 32},
+    [MAGENTA] = {160, 64, 160},
+    [BROWN] = {184, 136, 32},
+    [GREY] = {200, 200, 200},
+    [DARK_GREY] = {128, 128, 128},
+    [LIGHT_BLUE] = {112, 160, 255},
+    [LIGHT_GREEN] = {80, 224, 112},
+    [LIGHT_CYAN] = {112, 224, 240},
+    [LIGHT_RED] = {255, 96, 80},
+    [LIGHT_MAGENTA] = {240, 128, 240},
+    [YELLOW] = {248, 216, 80},
+    [WHITE] = {255, 255, 255},
+};
+
+/* A row of equal pixels. Two of 32 bits at a time: without write-combining each store takes its way
+ * over the bus alone. */
+static void fill(unsigned x, unsigned y, unsigned width, uint32_t colour)
 {
     volatile uint8_t *pixel = fb.pixels + (size_t)y * fb.pitch + (size_t)x * fb.bytes;
     if (fb.bytes == sizeof(uint32_t)) {
-        *(volatile uint32_t *)pixel = colour;
+        for (; width >= 2; width -= 2, pixel += 2 * sizeof(uint32_t))
+            *(volatile pixel_pair *)pixel = (uint64_t)colour << 32 | colour;
+        if (width > 0)
+            *(volatile pixel_word *)pixel = colour;
         return;
     }
-    for (unsigned i = 0; i < fb.bytes; i++)
-        pixel[i] = (uint8_t)(colour >> 8 * i);
+    for (; width > 0; width--, pixel += fb.bytes)
+        for (unsigned i = 0; i < fb.bytes; i++)
+            pixel[i] = (uint8_t)(colour >> 8 * i);
 }
 
-static void draw(unsigned column, unsigned row, uint8_t cp437)
+static uint32_t dot(uint16_t cell, unsigned x, unsigned y)
 {
-    for (unsigned y = 0; y < CELL_HEIGHT * fb.scale; y++) {
-        uint8_t dots = font_row(cp437, y / fb.scale);
-        for (unsigned x = 0; x < CELL_WIDTH * fb.scale; x++) {
-            unsigned dot = x / fb.scale;
-            bool set = dot < FONT_WIDTH && (dots >> (FONT_WIDTH - 1 - dot) & 1);
-            set_pixel(column * CELL_WIDTH * fb.scale + x, row * CELL_HEIGHT * fb.scale + y,
-                      set ? fb.ink : 0);
+    bool set = font_row((uint8_t)cell, y) >> (FONT_WIDTH - 1 - x) & 1;
+    return fb.palette[set ? cell >> 8 & 0x0f : cell >> 12];
+}
+
+/* Only the dots that change: a screen that scrolls has most of them in common with what was there.
+ */
+static void draw(unsigned column, unsigned row, uint16_t cell, uint16_t before)
+{
+    for (unsigned y = 0; y < FONT_HEIGHT; y++) {
+        unsigned x = 0, end;
+        for (; x < FONT_WIDTH; x = end) {
+            uint32_t colour = dot(cell, x, y);
+            bool same = before != SCREEN_UNKNOWN && dot(before, x, y) == colour;
+            for (end = x + 1; end < FONT_WIDTH && dot(cell, end, y) == colour; end++)
+                if ((before != SCREEN_UNKNOWN && dot(before, end, y) == colour) != same)
+                    break;
+            for (unsigned i = 0; i < fb.scale && !same; i++)
+                fill((column * FONT_WIDTH + x) * fb.scale, (row * FONT_HEIGHT + y) * fb.scale + i,
+                     (end - x) * fb.scale, colour);
         }
     }
 }
 
-/* Three quarters of full brightness in a colour's field. */
-static uint32_t part(uint8_t position, uint8_t size)
+static void square(unsigned x, unsigned y, unsigned size, bool black)
 {
-    return (((1U << size) - 1) * 3 / 4) << position;
+    for (unsigned i = 0; i < size; i++)
+        fill(x, y + i, size, fb.palette[black ? BLACK : WHITE]);
+}
+
+/* So much of 255 in a colour's field. */
+static uint32_t part(unsigned value, uint8_t position, uint8_t size)
+{
+    return (uint32_t)((uint64_t)((1U << size) - 1) * value / 255) << position;
 }
 
 static bool usable(const struct boot_framebuffer *from)
@@ -61,8 +111,8 @@ static bool usable(const struct boot_framebuffer *from)
            from->red.position + from->red.size <= bits &&
            from->green.position + from->green.size <= bits &&
            from->blue.position + from->blue.size <= bits && from->red.size < 31 &&
-           from->green.size < 31 && from->blue.size < 31 && from->width >= CELL_WIDTH &&
-           from->height >= CELL_HEIGHT && from->pitch / ((bits + 7) / 8) >= from->width;
+           from->green.size < 31 && from->blue.size < 31 && from->width >= FONT_WIDTH &&
+           from->height >= FONT_HEIGHT && from->pitch / ((bits + 7) / 8) >= from->width;
 }
 
 /* Up to 4 GiB it is mapped already, with the memory type that the firmware's MTRRs give it. */
@@ -83,7 +133,13 @@ static unsigned at_most(unsigned value, unsigned limit)
     return value < limit ? value : limit;
 }
 
-static struct console_sink sink = {.name = "vga", .putc = screen_putc};
+/* The largest scale that leaves enough columns and rows. */
+static unsigned scale_for(uint32_t width, uint32_t height)
+{
+    unsigned x = width / (WISHED_COLUMNS * FONT_WIDTH), y = height / (WISHED_ROWS * FONT_HEIGHT);
+    unsigned scale = x < y ? x : y;
+    return scale > 0 ? scale : 1;
+}
 
 struct console_sink *framebuffer_init(const struct boot_framebuffer *from)
 {
@@ -92,24 +148,24 @@ struct console_sink *framebuffer_init(const struct boot_framebuffer *from)
     fb.pixels = (volatile uint8_t *)from->address;
     fb.pitch = from->pitch;
     fb.bytes = (from->bits_per_pixel + 7) / 8;
-    fb.ink = part(from->red.position, from->red.size) |
-             part(from->green.position, from->green.size) |
-             part(from->blue.position, from->blue.size);
-    fb.scale = from->width / (WISHED_COLUMNS * CELL_WIDTH);
-    if (fb.scale == 0)
-        fb.scale = 1;
+    for (unsigned i = 0; i < COLOURS; i++)
+        fb.palette[i] = part(colours[i][0], from->red.position, from->red.size) |
+                        part(colours[i][1], from->green.position, from->green.size) |
+                        part(colours[i][2], from->blue.position, from->blue.size);
+    for (unsigned y = 0; y < from->height; y++) /* the cells leave a margin */
+        fill(0, y, from->width, fb.palette[BLACK]);
 
-    unsigned rows = at_most(from->height / (CELL_HEIGHT * fb.scale), SCREEN_MAX_ROWS);
-    if (rows == 0)
-        return NULL;
+    unsigned scale = fb.scale = scale_for(from->width, from->height);
+    unsigned columns = at_most(from->width / (FONT_WIDTH * scale), SCREEN_MAX_COLUMNS);
+    unsigned rows = at_most(from->height / (FONT_HEIGHT * scale), SCREEN_MAX_ROWS);
+    unsigned left = (from->width - columns * FONT_WIDTH * scale) / 2;
+    unsigned top = (from->height - rows * FONT_HEIGHT * scale) / 2;
+    fb.pixels += (size_t)top * fb.pitch + (size_t)left * fb.bytes;
     /* Half a screen at a time: drawing millions of pixels for each line would take the most of a
      * run. */
     struct screen screen = {
-        at_most(from->width / (CELL_WIDTH * fb.scale), SCREEN_MAX_COLUMNS),
-        rows,
-        (rows + 1) / 2,
-        draw,
+        columns, rows, (rows + 1) / 2, draw, FONT_WIDTH * scale, FONT_HEIGHT * scale, square,
     };
     screen_init(&screen);
-    return &sink;
+    return report_sink();
 }

@@ -1,4 +1,5 @@
-/* The pager. A position is the first line shown; how many lines follow depends on how they wrap. */
+/* The pager. On the serial port a position is the first line shown; how many lines follow depends
+ * on how they wrap. */
 #include "kernel/console/pager.h"
 
 #include <stdint.h>
@@ -14,9 +15,9 @@
 #define TERMINAL_ROWS    24
 #define SERIAL_PREFIX    "# | " /* keeps the stream valid TAP */
 
+/* On the serial port: who sits there, and the first line that was printed last. */
 static bool active;
 static uint64_t top;
-static unsigned columns, rows; /* of text: without the line that says where we are */
 
 /* Bytes 10xxxxxx continue a character of UTF-8. */
 static bool continues(int byte)
@@ -31,7 +32,7 @@ static unsigned height(uint64_t line)
     for (size_t i = 0; (byte = history_byte(line, i)) >= 0; i++) {
         if (continues(byte))
             continue;
-        if (used == columns) {
+        if (used == TERMINAL_COLUMNS - (sizeof(SERIAL_PREFIX) - 1)) {
             needed++;
             used = 0;
         }
@@ -45,7 +46,7 @@ static uint64_t page_above(uint64_t below)
 {
     uint64_t line = below;
     unsigned used = 0;
-    while (line > history_first() && used + height(line - 1) <= rows)
+    while (line > history_first() && used + height(line - 1) <= TERMINAL_ROWS - 1)
         used += height(--line);
     return line == below && line > history_first() ? line - 1 : line;
 }
@@ -55,67 +56,54 @@ static uint64_t page_below(uint64_t from)
 {
     uint64_t line = from;
     unsigned used = 0;
-    while (line <= history_last() && used + height(line) <= rows)
+    while (line <= history_last() && used + height(line) <= TERMINAL_ROWS - 1)
         used += height(line++);
     return line == from ? line + 1 : line;
 }
 
-static void put_text(void (*put)(char c), const char *text)
+static void put_text(const char *text)
 {
     while (*text != '\0')
-        put(*text++);
+        serial_putc(*text++);
 }
 
-static void put_page(void (*put)(char c), const char *prefix)
+/* Whatever comes next ends or rewrites the last line. */
+static void put_page(void)
 {
     char where[80];
     uint64_t end = page_below(top);
+    serial_putc('\n');
     for (uint64_t line = top; line < end && line <= history_last(); line++) {
         int byte;
-        put_text(put, prefix);
+        put_text(SERIAL_PREFIX);
         for (size_t i = 0; (byte = history_byte(line, i)) >= 0; i++)
-            put((char)byte);
-        put('\n');
+            serial_putc((char)byte);
+        serial_putc('\n');
     }
-    ksnprintf(where, sizeof(where), "%s-- lines %llu to %llu of %llu --", prefix,
+    ksnprintf(where, sizeof(where), SERIAL_PREFIX "-- lines %llu to %llu of %llu --",
               (unsigned long long)top + 1, (unsigned long long)end,
               (unsigned long long)history_last() + 1);
-    put_text(put, where);
+    put_text(where);
 }
 
-static void show(bool from_serial)
+static bool is_page_key(int key)
 {
-    if (screen_columns() > 0) {
-        screen_clear();
-        put_page(screen_putc, "");
+    return key == KEY_PAGE_UP || key == KEY_PAGE_DOWN || key == KEY_HOME || key == KEY_END;
+}
+
+static bool goes_back(int key)
+{
+    return key == KEY_PAGE_UP || key == KEY_HOME;
+}
+
+static bool serial_key(int key)
+{
+    if (!active && is_page_key(key) && goes_back(key)) {
+        top = page_above(history_last() + 1);
+        active = true;
+    } else if (!active) {
+        return is_page_key(key);
     }
-    if (from_serial) {
-        serial_putc('\n');
-        put_page(serial_putc,
-                 SERIAL_PREFIX); /* whatever comes next ends or rewrites its last line */
-    }
-}
-
-static void enter(bool from_serial)
-{
-    bool terminal = from_serial || screen_columns() == 0;
-    columns =
-        terminal ? TERMINAL_COLUMNS - (unsigned)(sizeof(SERIAL_PREFIX) - 1) : screen_columns();
-    rows = (terminal ? TERMINAL_ROWS : screen_rows()) - 1;
-    top = page_above(history_last() + 1);
-    active = true;
-    screen_save();
-}
-
-bool pager_key(int key, bool from_serial)
-{
-    bool mine = key == KEY_PAGE_UP || key == KEY_PAGE_DOWN || key == KEY_HOME || key == KEY_END;
-    bool back = key == KEY_PAGE_UP || key == KEY_HOME;
-
-    if (!active && mine && back)
-        enter(from_serial);
-    else if (!active)
-        return mine;
     if (key == KEY_PAGE_UP)
         top = page_above(top);
     else if (key == KEY_HOME)
@@ -124,9 +112,40 @@ bool pager_key(int key, bool from_serial)
         top = page_below(top);
     else {
         active = false;
-        screen_restore();
-        return mine;
+        return is_page_key(key);
     }
-    show(from_serial);
+    put_page();
     return true;
+}
+
+/* The last row of the log says where one is; that line is seen on the next page. */
+static bool screen_key(int key)
+{
+    static bool back;
+    char where[80];
+    uint64_t page = screen_log_rows() - 1, at = screen_top(), last = screen_line();
+    if (screen_log_rows() < 2 || (!back && !goes_back(key)))
+        return is_page_key(key);
+    if (key == KEY_PAGE_UP)
+        at = at > screen_oldest() + page ? at - page : screen_oldest();
+    else if (key == KEY_HOME)
+        at = screen_oldest();
+    else
+        at = key == KEY_PAGE_DOWN && at + page <= last ? at + page : SCREEN_NEWEST;
+    back = at != SCREEN_NEWEST;
+    screen_look(at);
+    if (!back)
+        return is_page_key(key);
+    uint64_t end = at + page < last ? at + page : last + 1;
+    ksnprintf(where, sizeof(where), "-- lines %llu to %llu of %llu --", (unsigned long long)at + 1,
+              (unsigned long long)end, (unsigned long long)last + 1);
+    for (unsigned column = screen_text(0, (unsigned)page, ON(BLACK, YELLOW), where);
+         column < screen_columns();)
+        column = screen_text(column, (unsigned)page, ON(BLACK, YELLOW), " ");
+    return true;
+}
+
+bool pager_key(int key, bool from_serial)
+{
+    return from_serial ? serial_key(key) : screen_key(key);
 }

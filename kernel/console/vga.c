@@ -1,31 +1,56 @@
 /* The VGA text screen: 80 x 25 cells of a CP437 character and an attribute, at B8000H. */
 #include "kernel/console/console.h"
-#include "kernel/io.h"
+#include "kernel/console/report.h"
 #include "kernel/console/screen.h"
+#include "kernel/io.h"
 
 #define VGA_TEXT          0xb8000
 #define COLUMNS           80
 #define ROWS              25
-#define ATTRIBUTE         0x07 /* light grey on black */
 #define CRTC_INDEX        0x3d4
 #define CRTC_DATA         0x3d5
 #define CRTC_CURSOR_START 0x0a
 #define CURSOR_OFF        0x20
+#define UPPER_HALF        0xdf
+#define HALVES            2
 
-static void draw(unsigned column, unsigned row, uint8_t cp437)
+static volatile uint16_t *cell_at(unsigned column, unsigned row)
 {
-    volatile uint16_t *text = (volatile uint16_t *)VGA_TEXT;
-    text[row * COLUMNS + column] = (uint16_t)(ATTRIBUTE << 8 | cp437);
+    return (volatile uint16_t *)VGA_TEXT + row * COLUMNS + column;
 }
 
-static struct console_sink sink = {.name = "vga", .putc = screen_putc};
+static void draw(unsigned column, unsigned row, uint16_t cell, uint16_t before)
+{
+    (void)before;
+    *cell_at(column, row) = cell;
+}
+
+/* One half of a cell whose character is the upper half: its ink is above, its paper below. White is
+ * grey: a paper's fourth bit makes the character blink. */
+static void square(unsigned x, unsigned y, unsigned size, bool black)
+{
+    for (unsigned row = y; row < y + size; row++) {
+        for (unsigned column = x; column < x + size; column++) {
+            volatile uint16_t *cell = cell_at(column, row / HALVES);
+            uint8_t ink = *cell >> 8 & 0x0f, paper = *cell >> 12;
+            uint8_t colour = black ? BLACK : GREY;
+            if ((*cell & 0xff) != UPPER_HALF)
+                ink = paper = BLACK;
+            *cell = (uint16_t)((row % HALVES == 0 ? ON(paper, colour) : ON(colour, ink)) << 8 |
+                               UPPER_HALF);
+        }
+    }
+}
 
 struct console_sink *vga_init(void)
 {
-    static const struct screen vga = {COLUMNS, ROWS, 1, draw};
+    static const struct screen vga = {COLUMNS, ROWS, 1, draw, 1, HALVES, square};
 
     outb(CRTC_INDEX, CRTC_CURSOR_START);
     outb(CRTC_DATA, CURSOR_OFF);
+    for (unsigned row = 0; row < ROWS; row++)
+        for (unsigned column = 0; column < COLUMNS; column++)
+            *cell_at(column, row) = SCREEN_BLANK;
     screen_init(&vga);
-    return &sink;
+    return report_sink();
 }

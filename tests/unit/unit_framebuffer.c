@@ -15,8 +15,8 @@
 #include "kernel/paging.h"
 #include "kernel/console/screen.h"
 
-#define CELL_WIDTH  6
-#define CELL_HEIGHT 10
+#define CELL_WIDTH  8
+#define CELL_HEIGHT 16
 
 static bool paging_gives = true;
 static uint64_t mapped;
@@ -59,24 +59,65 @@ static uint32_t pixel(const struct format *f, const uint8_t *pixels, unsigned x,
     return value;
 }
 
-/* Is this character there? Lit dots have something of each colour, the others are black. */
-static void assert_cell(const struct format *f, const uint8_t *pixels, unsigned scale, unsigned at,
-                        uint8_t wanted)
+/* The largest scale with 100 columns and 27 rows, at most 160 x 100 of them, in the middle. */
+struct cells {
+    unsigned scale, columns, rows, left, top;
+};
+
+static struct cells cells_of(const struct format *f)
 {
-    uint32_t colours = ((1u << f->red_size) - 1) << f->red |
-                       ((1u << f->green_size) - 1) << f->green |
-                       ((1u << f->blue_size) - 1) << f->blue;
-    for (unsigned y = 0; y < CELL_HEIGHT * scale; y++) {
-        for (unsigned x = 0; x < CELL_WIDTH * scale; x++) {
-            uint32_t value = pixel(f, pixels, at * CELL_WIDTH * scale + x, y);
-            bool lit = x / scale < FONT_WIDTH &&
-                       (font_row(wanted, y / scale) >> (FONT_WIDTH - 1 - x / scale) & 1);
-            assert_int_equal(value & ~colours, 0);
+    struct cells c = {.scale = 1};
+    while (f->width >= 100 * CELL_WIDTH * (c.scale + 1) &&
+           f->height >= 27 * CELL_HEIGHT * (c.scale + 1))
+        c.scale++;
+    c.columns = f->width / CELL_WIDTH / c.scale;
+    c.rows = f->height / CELL_HEIGHT / c.scale;
+    c.columns = c.columns < 160 ? c.columns : 160;
+    c.rows = c.rows < 100 ? c.rows : 100;
+    c.left = (f->width - c.columns * CELL_WIDTH * c.scale) / 2;
+    c.top = (f->height - c.rows * CELL_HEIGHT * c.scale) / 2;
+    return c;
+}
+
+static uint32_t all_colours(const struct format *f)
+{
+    return ((1u << f->red_size) - 1) << f->red | ((1u << f->green_size) - 1) << f->green |
+           ((1u << f->blue_size) - 1) << f->blue;
+}
+
+/* Is this character there? Lit dots have something of each colour, the others are black. */
+static void assert_cell(const struct format *f, const uint8_t *pixels, unsigned column,
+                        unsigned row, uint8_t wanted)
+{
+    struct cells c = cells_of(f);
+    for (unsigned y = 0; y < CELL_HEIGHT * c.scale; y++) {
+        for (unsigned x = 0; x < CELL_WIDTH * c.scale; x++) {
+            uint32_t value = pixel(f, pixels, c.left + column * CELL_WIDTH * c.scale + x,
+                                   c.top + row * CELL_HEIGHT * c.scale + y);
+            bool lit = font_row(wanted, y / c.scale) >> (FONT_WIDTH - 1 - x / c.scale) & 1;
+            assert_int_equal(value & ~all_colours(f), 0);
             assert_int_equal((value >> f->red & ((1u << f->red_size) - 1)) != 0, lit);
             assert_int_equal((value >> f->green & ((1u << f->green_size) - 1)) != 0, lit);
             assert_int_equal((value >> f->blue & ((1u << f->blue_size) - 1)) != 0, lit);
         }
     }
+}
+
+/* The text that starts this row, and a blank behind it. */
+static void assert_row(const struct format *f, const uint8_t *pixels, unsigned row,
+                       const char *cp437)
+{
+    unsigned column = 0;
+    for (; cp437[column]; column++)
+        assert_cell(f, pixels, column, row, (uint8_t)cp437[column]);
+    if (column < cells_of(f).columns)
+        assert_cell(f, pixels, column, row, ' ');
+}
+
+static void print(struct console_sink *sink, const char *text)
+{
+    while (*text)
+        sink->putc(*text++);
 }
 
 static void formats(void **state)
@@ -93,7 +134,9 @@ static void formats(void **state)
         {800, 600, 1664, 16, 11, 5, 5, 6, 0, 5},
         {800, 600, 1600, 15, 10, 5, 5, 5, 0, 5},
         {1920, 1080, 8192, 32, 16, 8, 8, 8, 0, 8},
-        {6, 10, 24, 32, 16, 8, 8, 8, 0, 8},
+        {8, 16, 32, 32, 16, 8, 8, 8, 0, 8},
+        {320, 200, 1283, 32, 16, 8, 8, 8, 0, 8},
+        {1366, 768, 1366 * 4, 32, 16, 8, 8, 8, 0, 8},
         {3840, 2160, 15360, 32, 16, 8, 8, 8, 0, 8},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -104,22 +147,16 @@ static void formats(void **state)
         struct boot_framebuffer fb = describe(f, pixels);
         struct console_sink *sink = framebuffer_init(&fb);
         assert_non_null(sink);
-        unsigned scale = f->width / (100 * CELL_WIDTH) ? f->width / (100 * CELL_WIDTH) : 1;
-        const char *text = "A\xc2\xb7g";
-        for (const char *c = text; *c; c++)
-            sink->putc(*c);
+        print(sink, "# A\xc2\xb7g\n#  x\n");
         if (f->width > 100) {
-            assert_cell(f, pixels, scale, 0, 'A');
-            assert_cell(f, pixels, scale, 1, 0xfa);
-            assert_cell(f, pixels, scale, 2, 'g');
-            assert_cell(f, pixels, scale, 3, ' ');
+            assert_row(f, pixels, 0, "A\xfag");
+            assert_row(f, pixels, 1, " x");
         }
         /* Beyond the visible part of a line nothing is drawn. */
         for (size_t at = (size_t)f->width * ((f->bits + 7) / 8); at < f->pitch; at++)
             assert_int_equal(pixels[at], 0x5a);
         for (unsigned line = 0; line < 300; line++) {
-            sink->putc('x');
-            sink->putc('\n');
+            print(sink, line % 2 ? "# x\n" : "# yyyyyyyyyyyyyyyy\n");
         }
         free(pixels);
     }
