@@ -87,6 +87,8 @@ unit_ds := pmu/ds_layout.c kernel/console/printf.c
 unit_pebs := pmu/pebs_format.c
 unit_kind := pmu/kind.c
 unit_tap := runner/tap.c kernel/console/printf.c kernel/console/console.c
+unit_summary := runner/summary.c runner/qr.c kernel/crc32.c kernel/console/printf.c kernel/console/console.c
+unit_summary_flags := -DPMULAB_VERSION='"$(VERSION)"'
 unit_tap_flags := -include tests/unit/no_traps.h
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests/unit/unit_*.c)))
 

@@ -339,7 +339,9 @@ static unsigned area_penalty(const struct qr *qr)
                 here == dark(qr, false, i, j - 1) && here == dark(qr, false, i - 1, j - 1))
                 penalty += 3;
         }
-    return penalty + distance(n_dark * 20, all * 10) / all * 10;
+    for (unsigned off = distance(n_dark * 20, all * 10); off >= all; off -= all)
+        penalty += 10;
+    return penalty;
 }
 
 unsigned qr_penalty(const struct qr *qr)

@@ -10,12 +10,15 @@
 #include "lab/experiment.h"
 #include "kernel/cpuid.h"
 #include "kernel/crc32.h"
+#include "kernel/microcode.h"
 #include "kernel/print.h"
+#include "kernel/smi.h"
 #include "lapic/smp.h"
 #include "kernel/string.h"
 #include "kernel/time.h"
 #include "lapic/lapic.h"
 #include "pmu/pmu.h"
+#include "runner/qr.h"
 
 #define MAX_RESULTS    128
 #define LINE           77 /* with "# " in front 79: a terminal must not wrap it */
@@ -38,6 +41,15 @@ void summary_add(const struct summary_result *result)
         n_results++;
 }
 
+/* The characters without the blanks: how many there are does not matter. */
+static uint32_t crc_of(uint32_t before, const char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text != ' ')
+            before = crc32(before, text, 1);
+    return before;
+}
+
 static void line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void line(const char *format, ...)
 {
@@ -48,22 +60,41 @@ static void line(const char *format, ...)
     va_end(ap);
     for (size_t end = strlen(text); end > 0 && text[end - 1] == ' '; end--)
         text[end - 1] = '\0';
-    for (const char *c = text; *c != '\0'; c++)
-        if (*c != ' ')
-            checksum = crc32(checksum, c, 1);
+    checksum = crc_of(checksum, text);
     kprintf("# %s\n", text);
+}
+
+struct totals {
+    unsigned ok, failed, skipped;
+};
+
+static struct totals add_up(void)
+{
+    struct totals t = {0, 0, 0};
+    for (unsigned i = 0; i < n_results; i++) {
+        t.ok += results[i].checks - results[i].failed - results[i].skipped;
+        t.failed += results[i].failed;
+        t.skipped += results[i].skipped;
+    }
+    return t;
 }
 
 static void print_totals(void)
 {
-    unsigned checks = 0, failed = 0, skipped = 0;
-    for (unsigned i = 0; i < n_results; i++) {
-        checks += results[i].checks;
-        failed += results[i].failed;
-        skipped += results[i].skipped;
-    }
-    line("PMU Lab " PMULAB_VERSION ": %u ok, %u failed, %u skipped", checks - failed - skipped,
-         failed, skipped);
+    struct totals t = add_up();
+    line("PMU Lab " PMULAB_VERSION ": %u ok, %u failed, %u skipped", t.ok, t.failed, t.skipped);
+}
+
+/* What this processor runs below the kernel. */
+static void print_below(void)
+{
+    char microcode[16] = "unknown", smis[24] = "SMIs not counted";
+    uint32_t revision;
+    if (microcode_revision(&revision))
+        ksnprintf(microcode, sizeof(microcode), "0x%x", (unsigned)revision);
+    if (smi_counted())
+        ksnprintf(smis, sizeof(smis), "%u SMIs", (unsigned)smi_total());
+    line("microcode %s, %s", microcode, smis);
 }
 
 static void print_machine(const struct bootinfo *boot)
@@ -82,6 +113,7 @@ static void print_machine(const struct bootinfo *boot)
          : boot->efi ? "UEFI"
                      : "BIOS",
          hypervisor_present() ? ", a virtual machine" : "", named ? ": " : "", hypervisor);
+    print_below();
     if (tsc_hz() != 0)
         line("TSC %llu kHz by %s", (unsigned long long)(tsc_hz() / 1000), tsc_hz_source());
     else
@@ -116,9 +148,21 @@ static void print_verdicts(void)
     }
 }
 
+/* The numbers of the failed checks, each with the separator in front. */
+static void list_checks(char *text, size_t size, const struct summary_result *r,
+                        const char *separator)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < 64; i++)
+        if (r->failed_checks >> i & 1 && used < size)
+            used += (size_t)ksnprintf(text + used, size - used, "%s%u", separator, i + 1);
+}
+
 static void print_failures(void)
 {
     unsigned shown = 0, more = 0;
+    char numbers[LINE + 1];
     for (unsigned i = 0; i < n_results; i++) {
         const struct summary_result *r = &results[i];
         if (r->failed == 0)
@@ -128,8 +172,8 @@ static void print_failures(void)
             continue;
         }
         shown++;
-        line("failed: %s, %u of %u checks, the first is number %u", r->experiment->id, r->failed,
-             r->checks, r->first_failed);
+        list_checks(numbers, sizeof(numbers), r, " ");
+        line("failed: %s, %u of %u checks:%s", r->experiment->id, r->failed, r->checks, numbers);
     }
     if (more > 0)
         line("failed: and %u more experiments", more);
@@ -146,4 +190,107 @@ void summary_print(const struct bootinfo *boot)
     print_verdicts();
     print_failures();
     kprintf("# --- CRC-32 %08x ---\n", (unsigned)checksum);
+}
+
+/* ---- For a QR code ---- */
+
+/* Kept free behind lists: "/+999 SUM:01234567 CRC:01234567". */
+#define CODE_TAIL 32
+#define ITEM      (64 * 3 + 8)
+
+struct code {
+    char *text;
+    size_t size, used;
+};
+
+static void put(struct code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct code *code, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    size_t length =
+        (size_t)kvsnprintf(code->text + code->used, code->size - code->used, format, ap);
+    va_end(ap);
+    size_t room = code->size - code->used - 1;
+    code->used += length < room ? length : room;
+}
+
+/* A name that came from elsewhere, in capitals: "Microsoft Hv" is MICROSOFT.HV. */
+static void put_name(struct code *code, const char *name)
+{
+    for (; *name != '\0'; name++) {
+        char c = *name >= 'a' && *name <= 'z' ? (char)(*name - 'a' + 'A') : *name;
+        put(code, "%c", c == ' ' ? '.' : c == ':' || !qr_takes(c) ? '*' : c);
+    }
+}
+
+static void put_machine(struct code *code, const struct bootinfo *boot)
+{
+    struct cpu_ident cpu;
+    const struct pmu_info *info = pmu_info();
+    char hypervisor[HYPERVISOR_NAME];
+    uint32_t revision;
+    cpu_identify(&cpu);
+    put(code, "PMULAB:");
+    put_name(code, PMULAB_VERSION);
+    put(code, " CPU:");
+    put_name(code, cpu.vendor);
+    put(code, "-%X CPUS:%u", (unsigned)cpuid(1, 0).eax, smp_count());
+    if (microcode_revision(&revision))
+        put(code, " UC:%X", (unsigned)revision);
+    put(code, " BOOT:%s", boot->pvh ? "PVH" : boot->efi ? "UEFI" : "BIOS");
+    if (hypervisor_present()) {
+        put(code, " HV:");
+        put_name(code, hypervisor_signature(hypervisor) ? hypervisor : "-");
+    }
+    if (info->present)
+        put(code, " PMU:%u-%uX%u-%uX%u", info->version, info->n_general, info->general_width,
+            info->n_fixed, info->fixed_width);
+    else
+        put(code, " PMU:0");
+    if (smi_counted())
+        put(code, " SMI:%u", (unsigned)smi_total());
+}
+
+/* One of a list that may be cut: false when there is no room for it. */
+static bool put_item(struct code *code, const char *item)
+{
+    if (code->used + strlen(item) + CODE_TAIL >= code->size)
+        return false;
+    put(code, "%s", item);
+    return true;
+}
+
+static void put_failures(struct code *code)
+{
+    const char *before = " NOT:";
+    char item[ITEM];
+    unsigned more = 0;
+    for (unsigned i = 0; i < n_results; i++) {
+        const struct summary_result *r = &results[i];
+        if (r->failed == 0)
+            continue;
+        size_t used = (size_t)ksnprintf(item, sizeof(item), "%s%s", before, r->experiment->id);
+        list_checks(item + used, sizeof(item) - used, r, ".");
+        if (more == 0 && put_item(code, item))
+            before = "/";
+        else
+            more++;
+    }
+    if (more > 0)
+        put(code, "%s+%u", before, more);
+}
+
+bool summary_code(const struct bootinfo *boot, char *text, size_t size)
+{
+    struct code code = {text, size, 0};
+    struct totals t = add_up();
+    if (n_results == 0)
+        return false;
+    put_machine(&code, boot);
+    put(&code, " N:%u-%u-%u", t.ok, t.failed, t.skipped);
+    put_failures(&code);
+    put(&code, " SUM:%08X", (unsigned)checksum);
+    put(&code, " CRC:%08X", (unsigned)crc_of(0, text));
+    return true;
 }

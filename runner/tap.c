@@ -22,9 +22,10 @@ static struct {
     unsigned number; /* of the last check reported, over all experiments */
     unsigned failures;
     const struct experiment *current;
-    unsigned next;                                   /* check of the current experiment */
-    unsigned failures_before, skipped, first_failed; /* of the current experiment */
-    bool disorder;                                   /* a check came too late, or is not listed */
+    unsigned next;                     /* check of the current experiment */
+    unsigned failures_before, skipped; /* of the current experiment */
+    uint64_t failed_checks;            /* struct summary_result has it */
+    bool disorder;                     /* a check came too late, or is not listed */
     struct value values[MAX_VALUES];
     unsigned n_values;
 } tap;
@@ -50,7 +51,7 @@ void tap_plan_at_end(void)
 void tap_result(struct summary_result *result)
 {
     *result = (struct summary_result){tap.current, tap.next, tap.failures - tap.failures_before,
-                                      tap.skipped, tap.first_failed};
+                                      tap.skipped, tap.failed_checks};
 }
 
 void tap_bail_out(const char *format, ...)
@@ -73,7 +74,8 @@ void tap_start(const struct experiment *e)
     tap.current = e;
     tap.next = 0;
     tap.failures_before = tap.failures;
-    tap.skipped = tap.first_failed = 0;
+    tap.skipped = 0;
+    tap.failed_checks = 0;
     tap.disorder = false;
     tap.n_values = 0;
     kprintf("# ex%s %s\n", e->id, e->title);
@@ -94,12 +96,12 @@ static void print_values(void)
 static void point(bool ok, const char *skip)
 {
     const char *description = tap.current->checks[tap.next];
-    tap.next++;
-    tap.number++;
     if (!ok)
         tap.failures++;
-    if (!ok && tap.first_failed == 0)
-        tap.first_failed = tap.next;
+    if (!ok && tap.next < 64)
+        tap.failed_checks |= 1ULL << tap.next;
+    tap.next++;
+    tap.number++;
     if (skip != NULL)
         tap.skipped++;
     kprintf("%sok %u - ex%s %s", ok ? "" : "not ", tap.number, tap.current->id, description);
