@@ -5,6 +5,7 @@
 #include "kernel/percpu.h"
 #include "lapic/lapic.h"
 #include "pmu/ds.h"
+#include "pmu/errata.h"
 #include "pmu/info.h"
 #include "pmu/kind.h"
 #include "pmu/lbr.h"
@@ -234,6 +235,7 @@ void pmu_reset(void)
     counters_reset(info);
     if (info->pebs)
         pebs_reset();
+    errata_reset_counters();
     wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
     ds_reset();
     /* Only the bits that are set: those the processor has, whatever its model adds to its version.
@@ -257,6 +259,7 @@ void pmu_init_cpu(void)
 void pmu_init(void)
 {
     pmi_init();
+    errata_init();
     pmu_init_cpu();
     lbr_init();
 }

@@ -27,11 +27,6 @@ struct lbr_kind {
 #define AT_CORE2   MSR_LASTBRANCH_0_FROM_CORE2, MSR_LASTBRANCH_0_TO_CORE2
 #define AT_NEHALEM MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP
 
-/* The first Atoms, 230 and N270 among them: below stepping 10 the stack does not freeze at a PMI,
- * so Linux leaves it alone there (intel_pmu_lbr_init_atom()). */
-#define BONNELL_MODEL   0x1c
-#define BONNELL_FREEZES 10
-
 enum { CORE2, BONNELL, SILVERMONT, NEHALEM, SANDY_BRIDGE, KNIGHTS_LANDING, SKYLAKE, KINDS };
 
 /* SDM vol. 3 "LBR Stack", table "LBR Stack Size and TOS Pointer Range", and the sections by
@@ -137,7 +132,6 @@ static void find_by_model(const struct cpu_ident *cpu, const struct lbr_kind *ki
     info.filter_key = "lbr_select";
     info.not_with_tr = kind->not_with_tr;
     info.wide_jump_filters = kind->wide_jump_filters;
-    info.freeze_fails = cpu->model == BONNELL_MODEL && cpu->stepping < BONNELL_FREEZES;
     /* Without PDCM it is an early Core 2, whose records are plain linear addresses. */
     info.format = caps->answered ? caps->value & PERF_CAP_LBR_FMT : LBR_FMT_LIP;
     /* Xeon Phi says that, and has MISPRED all the same (Linux, intel_pmu_lbr_init_knl()). */

@@ -41,8 +41,6 @@ struct lbr_info {
     bool wide_jump_filters;
     /* The manual leaves open whether a #DB, which ends the recording, is recorded itself. */
     bool may_record_debug;
-    /* FREEZE_LBRS_ON_PMI is there and does not freeze. */
-    bool freeze_fails;
     /* Which fields of IA32_LBR_x_INFO there are: CPUID_1C_ECX_*. Of the architectural kind. */
     uint32_t info_fields;
     /* Why there are none, naming what says so; "" when present. */

@@ -17,6 +17,7 @@
 #include "lapic/smp.h"
 #include "kernel/trap.h"
 #include "lapic/lapic.h"
+#include "pmu/errata.h"
 #include "pmu/pmu.h"
 
 #include <stddef.h>
@@ -186,6 +187,15 @@ static void guarded(void *arg)
     e->run();
 }
 
+/* What is known to be wrong with this processor, beside the verdict that it explains. */
+static void explain(const struct experiment *e)
+{
+    struct summary_result result;
+    tap_result(&result);
+    if (result.failed > 0)
+        errata_explain(e->id);
+}
+
 static void run_one(const struct experiment *e, const struct cmdline *cl)
 {
     const char *why = NULL;
@@ -210,6 +220,7 @@ static void run_one(const struct experiment *e, const struct cmdline *cl)
     restore_initial_state();
     restore_others(e);
     tap_end(returned ? NULL : why);
+    explain(e);
     if (smis != 0)
         kprintf("# SMIs while it ran: %u (MSR_SMI_COUNT)\n", (unsigned)smis);
     pmu_report_unexpected();

@@ -104,11 +104,16 @@ struct profile {
         unsigned lbr_depth; /* 0: none */
         unsigned lbr_format;
         bool lbr_select, lbr_callstack, lbr_info, lbr_core2_addresses;
-        bool no_freeze;        /* DEBUGCTL lacks the freeze controls (a hypervisor's PMU) */
-        bool lbr_freeze_fails; /* FREEZE_LBRS_ON_PMI can be set and freezes nothing */
-        bool metrics;          /* PERF_METRICS */
-        unsigned offcore_rsp;  /* number of MSR_OFFCORE_RSP_x */
-        unsigned skid;         /* core cycles from overflow to the PMI at the LVT */
+        bool no_freeze; /* DEBUGCTL lacks the freeze controls (a hypervisor's PMU) */
+        /* Errata. Those with a revision are there below it. */
+        bool lbr_freeze_fails;      /* FREEZE_LBRS_ON_PMI can be set and freezes nothing */
+        uint32_t freeze_fixed_from; /* FREEZE_PERFMON_ON_PMI likewise: Goldmont */
+        uint32_t pebs_fixed_from;   /* PEBS writes no record: Sandy Bridge */
+        bool pebs_pmi_late;         /* the PMI of a full PEBS buffer comes one event late: Core 2 */
+        bool counters_need_reset;   /* general counters count clocks until a sequence: Nehalem */
+        bool metrics;               /* PERF_METRICS */
+        unsigned offcore_rsp;       /* number of MSR_OFFCORE_RSP_x */
+        unsigned skid;              /* core cycles from overflow to the PMI at the LVT */
     } pmu;
 
     unsigned n_events;

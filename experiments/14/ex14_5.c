@@ -7,6 +7,7 @@
 #include "lab/experiment.h"
 #include "lab/lbr_pmi.h"
 #include "pmu/debugctl.h"
+#include "pmu/errata.h"
 #include "x86/msr.h"
 
 enum { ONE_TRAP, LBR_CLEARED, RECORDS_KEPT, TR_LEFT, TR_RECORDS_KEPT, GO_ON, STAND_STILL };
@@ -129,9 +130,10 @@ static void check_pmi(void)
                                 "(CPUID.1:ECX[31] = 1)");
         return;
     }
-    if (lbr_info()->freeze_fails) {
-        check_skip(STAND_STILL, "FREEZE_LBRS_ON_PMI fails on model 0x1c before stepping 10 "
-                                "(CPUID.1:EAX)");
+    char condition[ERRATA_TEXT];
+    const struct erratum *unfrozen = errata_here(ERRATUM_LBR_UNFROZEN, condition);
+    if (unfrozen != NULL) {
+        check_skip(STAND_STILL, "%s on %s (CPUID.1:EAX)", unfrozen->what, condition);
         return;
     }
     value_str("debugctl_11", on ? "set" : "cannot be set");

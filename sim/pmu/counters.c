@@ -270,7 +270,8 @@ static bool globally_enabled(const struct pmu *pmu, unsigned bit)
 {
     if (pmu->kind->enable == ENABLE_EACH)
         return true;
-    return (pmu->global_ctrl & ARCH_BIT(bit)) && !(pmu->global_status & GLOBAL_STATUS_CTR_FRZ);
+    bool frozen = (pmu->global_status & GLOBAL_STATUS_CTR_FRZ) && !errata_freeze_fails(pmu);
+    return (pmu->global_ctrl & ARCH_BIT(bit)) && !frozen;
 }
 
 /* Starts counting anew from here, or stops: what a condition had in its unfinished cycle counts. */
@@ -334,6 +335,10 @@ static void configure_general(struct pmu *pmu, unsigned i)
     config.precise = e && (e->pebs || has_extended_pebs(pmu, 0)) && !config.edge &&
                      !config.invert && !config.cmask && !(sel & PERFEVTSEL_ANY);
     config.adaptive = sel & PERFEVTSEL_ADAPTIVE;
+    if (pmu->stuck && config.counting) {
+        config.event = EV_SLOTS;
+        config.unit = UNIT_CORE_CYCLE;
+    }
     config.by_cycle = (config.edge || config.cmask) && config.event != EV_ABSENT;
     counter_start(pmu, &pmu->general[i], &config, pmu->profile->pmu.general_width);
 }
@@ -371,6 +376,7 @@ static void configure_fixed(struct pmu *pmu, unsigned i)
 void counters_configure(struct pmu *pmu)
 {
     pmu->counting = 0;
+    errata_selects_changed(pmu);
     for (uint64_t m = pmu->counters; m; m &= m - 1) {
         unsigned bit = __builtin_ctzll(m);
         if (bit < PMU_MAX_GENERAL)

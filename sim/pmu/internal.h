@@ -78,6 +78,10 @@ struct pmu {
     uint64_t rip; /* of the instruction being executed, in careful mode: EventingIP */
     uint64_t ds_area, pebs_enable, pebs_ld_lat, pebs_data_cfg;
     uint64_t pebs_armed; /* counters that overflowed and wait for their next event */
+    bool pebs_pmi_owed;  /* errata.c: the threshold was reached, the PMI comes at the next event */
+
+    bool stuck;           /* errata.c: general counters count clocks */
+    uint8_t reset_events; /* of the sequence that ends it, those that a counter was on with */
 };
 
 static inline uint64_t bits(unsigned n)
@@ -112,6 +116,16 @@ uint64_t global_reset_mask(const struct pmu *pmu);
 uint64_t global_set_mask(const struct pmu *pmu);
 uint64_t debugctl_mask(const struct pmu *pmu);
 uint64_t pebs_enable_mask(const struct pmu *pmu);
+
+/* ---- errata.c: where this processor is not as the manual has it ---- */
+
+void errata_reset(struct pmu *pmu);
+/* After a change of an event select or of IA32_PERF_GLOBAL_CTRL. */
+void errata_selects_changed(struct pmu *pmu);
+bool errata_freeze_fails(const struct pmu *pmu);
+bool errata_pebs_fails(const struct pmu *pmu);
+/* A PEBS event has reached the threshold, or (reached false) has not: does the PMI come now? */
+bool errata_pebs_pmi(struct pmu *pmu, bool reached);
 
 /* ---- counters.c ---- */
 

@@ -303,6 +303,7 @@ static bool write_pebs_enable(struct pmu *pmu, unsigned i, uint64_t value)
     counters_sync(pmu);
     pmu->pebs_enable = value;
     pmu->pebs_armed &= value;
+    pmu->pebs_pmi_owed = false;
     counters_configure(pmu);
     return true;
 }

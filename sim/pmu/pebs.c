@@ -58,6 +58,14 @@ static void reload(struct pmu *pmu)
 /* "After the processor writes a PEBS record and updates PEBS Index, if the PEBS Index reaches the
  * threshold value of this field, the processor will generate a performance interrupt", with OvfBuf.
  * "No signaling is generated when PEBS buffer is full." */
+static void signal_threshold(struct pmu *pmu, bool reached)
+{
+    if (!errata_pebs_pmi(pmu, reached))
+        return;
+    pmu->global_status |= GLOBAL_STATUS_OVF_BUF;
+    pmi_request(pmu, "PEBS buffer reached its threshold");
+}
+
 static void record(struct pmu *pmu, unsigned bit, uint64_t applicable)
 {
     struct cpu *cpu = pmu->cpu;
@@ -65,19 +73,19 @@ static void record(struct pmu *pmu, unsigned bit, uint64_t applicable)
     uint8_t bytes[PEBS_RECORD_MAX];
 
     unsigned size = pebs_record_fill(pmu, bit, applicable, bytes);
+    if (errata_pebs_fails(pmu))
+        return;
     if (!cpu_read_linear(cpu, pmu->ds_area + DS_PEBS, &b, sizeof b) || b.index < b.base ||
         b.index + size > b.maximum || !cpu_write_linear(cpu, b.index, bytes, size)) {
         pmu_note(pmu, "PEBS record skipped: no room or not mapped");
+        signal_threshold(pmu, false);
         return;
     }
     b.index += size;
     cpu_write_linear(cpu, pmu->ds_area + DS_PEBS + DS_INDEX, &b.index, sizeof b.index);
     reload(pmu);
     pmu_note(pmu, "PEBS record of counter %u of IA32_PERF_GLOBAL_STATUS", bit);
-    if (b.index < b.threshold)
-        return;
-    pmu->global_status |= GLOBAL_STATUS_OVF_BUF;
-    pmi_request(pmu, "PEBS buffer reached its threshold");
+    signal_threshold(pmu, b.index >= b.threshold);
 }
 
 /* The armed counters that have had their next event. */

@@ -42,6 +42,7 @@ void pmu_reset(struct pmu *pmu, bool init)
     pmu->misc_enable = p->pmu.misc_enable;
     if (pmu->kind->enable == ENABLE_GLOBAL)
         pmu->global_ctrl = pmu->counters & bits(GLOBAL_FIXED_SHIFT);
+    errata_reset(pmu);
     lbr_reset(pmu);
     metrics_restart(pmu);
     counters_configure(pmu);
@@ -121,7 +122,7 @@ static void freeze(struct pmu *pmu)
     if (pmu->debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI) {
         if (in_status)
             pmu->global_status |= GLOBAL_STATUS_CTR_FRZ;
-        else
+        else if (!errata_freeze_fails(pmu))
             pmu->global_ctrl = 0;
     }
     if ((pmu->debugctl & DEBUGCTL_FREEZE_LBRS_ON_PMI) && !pmu->profile->pmu.lbr_freeze_fails) {
