@@ -2,6 +2,7 @@
  * #DB for experiments 14-5 and 14-8. SDM vol. 3 "Debug Exceptions".
  */
 #include "x86/msr.h"
+#include "x86/pmu.h"
 #include "x86/regs.h"
 
 #define PUSHED 24 /* three registers */
@@ -11,7 +12,8 @@
     .text
     .globl  debug_trap_entry
     .type   debug_trap_entry, @function
-/* No branch before the recording is off: a processor that still records adds nothing but the exception. */
+/* No branch before the recording is off: a processor that still records adds nothing but the exception. What stays
+ * set in IA32_DEBUGCTL (pmu/debugctl.h) is left as it is. */
 debug_trap_entry:
     pushq   %rax
     pushq   %rcx
@@ -27,6 +29,8 @@ debug_trap_entry:
     xorl    %eax, %eax
     xorl    %edx, %edx
     wrmsr
+    movl    debug_trap + 8, %eax
+    andl    $DEBUGCTL_FREEZE_WHILE_SMM, %eax
     movl    $MSR_IA32_DEBUGCTL, %ecx
     wrmsr
     movq    %dr6, %rax

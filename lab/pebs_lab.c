@@ -3,6 +3,7 @@
 #include "kernel/msr.h"
 #include "lab/experiment.h"
 #include "pmu/bts.h"
+#include "pmu/debugctl.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
 #include "x86/msr.h"
@@ -49,7 +50,7 @@ uint32_t pebs_lab_set_up(const struct ds_setup *setup)
 
 void pebs_lab_on(void)
 {
-    uint64_t bits = ds_area()->bts.base != 0 ? DEBUGCTL_BTS_ON : 0;
+    uint64_t bits = debugctl_with(ds_area()->bts.base != 0 ? DEBUGCTL_BTS_ON : 0);
     if (pmu_info()->freeze && wrmsr_safe(MSR_IA32_DEBUGCTL, bits | DEBUGCTL_FREEZE_PERFMON_ON_PMI))
         return;
     wrmsr_safe(MSR_IA32_DEBUGCTL, bits);
@@ -57,7 +58,7 @@ void pebs_lab_on(void)
 
 void pebs_lab_off(void)
 {
-    wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
+    wrmsr_safe(MSR_IA32_DEBUGCTL, debugctl_with(0));
     pebs_disable();
 }
 

@@ -4,6 +4,7 @@
 #include "kernel/msr.h"
 #include "kernel/panic.h"
 #include "kernel/print.h"
+#include "pmu/debugctl.h"
 #include "pmu/ds.h"
 #include "x86/msr.h"
 
@@ -14,10 +15,10 @@
 
 void bts_trace(uint64_t flags, window_body body, uint64_t arg)
 {
-    uint64_t on = DEBUGCTL_BTS_ON | flags;
+    uint64_t on = debugctl_with(DEBUGCTL_BTS_ON | flags), off = debugctl_with(0);
     msr_trace_record(MSR_WRITE, MSR_IA32_DEBUGCTL, on, false, (uint64_t)pmu_window_open);
-    pmu_window(MSR_IA32_DEBUGCTL, on, 0, body, arg);
-    msr_trace_record(MSR_WRITE, MSR_IA32_DEBUGCTL, 0, false, (uint64_t)pmu_window_close);
+    pmu_window(MSR_IA32_DEBUGCTL, on, off, body, arg);
+    msr_trace_record(MSR_WRITE, MSR_IA32_DEBUGCTL, off, false, (uint64_t)pmu_window_close);
 }
 
 /* The processor moves the index behind the compiler's back. */

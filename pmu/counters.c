@@ -4,6 +4,7 @@
 #include "kernel/msr.h"
 #include "kernel/percpu.h"
 #include "lapic/lapic.h"
+#include "pmu/debugctl.h"
 #include "pmu/ds.h"
 #include "pmu/errata.h"
 #include "pmu/info.h"
@@ -236,7 +237,7 @@ void pmu_reset(void)
     if (info->pebs)
         pebs_reset();
     errata_reset_counters();
-    wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
+    wrmsr_safe(MSR_IA32_DEBUGCTL, debugctl_with(0));
     ds_reset();
     /* Only the bits that are set: those the processor has, whatever its model adds to its version.
      * After the counters are off, so that none comes back. */
@@ -251,6 +252,7 @@ void pmu_reset(void)
 void pmu_init_cpu(void)
 {
     pmu_info_read();
+    debugctl_init();
     pmu_reset();
     pmu_info_probe();
     pebs_init_cpu();

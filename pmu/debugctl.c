@@ -1,9 +1,24 @@
-/* Which bits of IA32_DEBUGCTL there are. */
+/* Which bits of IA32_DEBUGCTL there are, and which of them stay. */
 #include "pmu/debugctl.h"
 
 #include "kernel/msr.h"
+#include "kernel/percpu.h"
 #include "kernel/print.h"
 #include "x86/msr.h"
+
+/* Of each processor its own. */
+static uint64_t kept[MAX_CPUS];
+
+uint64_t debugctl_with(uint64_t bits)
+{
+    return bits | kept[this_cpu()->index];
+}
+
+void debugctl_init(void)
+{
+    if (pmu_info()->perf_capabilities.value & PERF_CAP_FREEZE_WHILE_SMM)
+        kept[this_cpu()->index] = debugctl_takes(DEBUGCTL_FREEZE_WHILE_SMM);
+}
 
 uint64_t debugctl_takes(uint64_t bits)
 {
@@ -12,7 +27,8 @@ uint64_t debugctl_takes(uint64_t bits)
         return 0;
     for (uint64_t rest = bits; rest != 0; rest &= rest - 1) {
         uint64_t bit = rest & -rest, value = 0;
-        if (wrmsr_safe(MSR_IA32_DEBUGCTL, bit) && rdmsr_safe(MSR_IA32_DEBUGCTL, &value))
+        if (wrmsr_safe(MSR_IA32_DEBUGCTL, debugctl_with(bit)) &&
+            rdmsr_safe(MSR_IA32_DEBUGCTL, &value))
             taken |= value & bit;
     }
     wrmsr_safe(MSR_IA32_DEBUGCTL, was);

@@ -183,7 +183,7 @@ void lbr_reset(void)
     if (!info.present)
         return;
     wrmsr_safe(info.control, 0);
-    wrmsr_safe(MSR_IA32_DEBUGCTL, 0);
+    wrmsr_safe(MSR_IA32_DEBUGCTL, debugctl_with(0));
     if (info.select)
         wrmsr_safe(info.filter, 0);
     if (info.depths != 0)
@@ -258,18 +258,18 @@ static uint64_t prepare(uint64_t select, uint64_t debugctl)
 {
     lbr_clear();
     if (info.control != MSR_IA32_DEBUGCTL) {
-        wrmsr(MSR_IA32_DEBUGCTL, debugctl);
+        wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(debugctl));
         return info.enable | lbr_arch_control(select);
     }
     if (info.select)
         wrmsr(MSR_LBR_SELECT, select);
-    return info.enable | debugctl;
+    return debugctl_with(info.enable | debugctl);
 }
 
 /* The switch when all is off: IA32_LBR_CTL keeps its filters. */
 static uint64_t off(uint64_t on)
 {
-    return info.control == MSR_IA32_DEBUGCTL ? 0 : on & ~info.enable;
+    return info.control == MSR_IA32_DEBUGCTL ? debugctl_with(0) : on & ~info.enable;
 }
 
 void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t arg)
@@ -281,7 +281,7 @@ void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t a
     irq_enable();
     msr_trace_record(MSR_WRITE, info.control, off(on), false, (uint64_t)pmu_window_close);
     if (info.control != MSR_IA32_DEBUGCTL)
-        wrmsr(MSR_IA32_DEBUGCTL, 0);
+        wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(0));
 }
 
 void lbr_start(uint64_t select, uint64_t debugctl)
@@ -292,7 +292,7 @@ void lbr_start(uint64_t select, uint64_t debugctl)
 void lbr_stop(void)
 {
     wrmsr(info.control, off(lbr_control()));
-    wrmsr(MSR_IA32_DEBUGCTL, 0);
+    wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(0));
 }
 
 void lbr_finish(window_body body, uint64_t arg)

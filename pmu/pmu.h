@@ -79,8 +79,9 @@ const char *pmu_no_fixed(unsigned i);
 const char *pmu_no_general(unsigned wanted);
 const char *pmu_no_event(unsigned event);
 
-/* The initial state: counters off and 0, PEBS off, overflow status cleared, DEBUGCTL 0, no PMI
- * handler, LVT perfmon unmasked with the PMI vector. Harmless without a PMU. */
+/* The initial state: counters off and 0, PEBS off, overflow status cleared, DEBUGCTL 0 but for what
+ * stays set (pmu/debugctl.h), no PMI handler, LVT perfmon unmasked with the PMI vector. Harmless
+ * without a PMU. */
 void pmu_reset(void);
 
 /* The mask of all bits of IA32_PERF_GLOBAL_CTRL that this processor has. */

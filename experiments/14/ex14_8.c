@@ -6,6 +6,7 @@
 #include "lab/branches.h"
 #include "lab/debug_trap.h"
 #include "lab/experiment.h"
+#include "pmu/debugctl.h"
 #include "x86/msr.h"
 
 enum { ONE_A_BRANCH, IN_ORDER, BS_SET, BTF_CLEARED, ONE_AN_INSTRUCTION };
@@ -53,7 +54,7 @@ static void on_debug(struct trap_frame *frame)
     debug_status_clear();
     if (steps.btf) {
         steps.with_btf += (rdmsr(MSR_IA32_DEBUGCTL) & DEBUGCTL_BTF) != 0;
-        wrmsr(MSR_IA32_DEBUGCTL, DEBUGCTL_BTF);
+        wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(DEBUGCTL_BTF));
     }
 }
 
@@ -62,10 +63,10 @@ static void step_through(bool btf)
     steps = (typeof(steps)){.btf = btf};
     debug_status_clear();
     if (btf)
-        wrmsr(MSR_IA32_DEBUGCTL, DEBUGCTL_BTF);
+        wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(DEBUGCTL_BTF));
     debug_step(branch_calls);
     if (btf)
-        wrmsr(MSR_IA32_DEBUGCTL, 0);
+        wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(0));
 }
 
 /* Each #DB is a trap: its RIP is where the branch went. The last goes back to debug_step(), not to

@@ -114,7 +114,7 @@ static bool turn_freeze_on(void)
 {
     bool can = debugctl_takes(DEBUGCTL_FREEZE_PERFMON_ON_PMI);
     if (can)
-        wrmsr(MSR_IA32_DEBUGCTL, DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+        wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(DEBUGCTL_FREEZE_PERFMON_ON_PMI));
     return can;
 }
 

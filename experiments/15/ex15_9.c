@@ -6,6 +6,7 @@
 #include "lab/pmi_wait.h"
 #include "lapic/lapic.h"
 #include "pmu/bts.h"
+#include "pmu/debugctl.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
 #include "x86/apic.h"
@@ -83,7 +84,7 @@ static void meet(unsigned plain, unsigned sampled)
     pmu_write_overflow_in(plain, OVERFLOW_AFTER);
     pebs_enable(sampled, pebs_lab_event(), PERIOD);
     irq_disable();
-    wrmsr(MSR_IA32_DEBUGCTL, DEBUGCTL_BTS_ON | DEBUGCTL_BTINT);
+    wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(DEBUGCTL_BTS_ON | DEBUGCTL_BTINT));
     pmu_count(PMU_MASK(plain) | PMU_MASK(sampled), pebs_loads, (uint64_t)&the_run);
     pebs_lab_off();
     irq_enable();

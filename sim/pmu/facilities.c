@@ -170,7 +170,8 @@ static bool has_smm_freeze(const struct pmu *pmu, unsigned i)
 {
     (void)i;
     const struct profile *p = pmu->profile;
-    return p->pmu.has_capabilities && (p->pmu.capabilities & PERF_CAP_FREEZE_WHILE_SMM);
+    return p->pmu.has_capabilities && (p->pmu.capabilities & PERF_CAP_FREEZE_WHILE_SMM) &&
+           !p->pmu.no_freeze;
 }
 
 /* SDM vol. 3 "IA32_DEBUGCTL MSR". */
