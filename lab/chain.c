@@ -73,10 +73,10 @@ void chain_make(struct chain *chain, enum pebs_level level)
     pebs_chase((uint64_t)&whole);
 }
 
-void chain_count(struct chain *chain, unsigned counter, uint64_t loads)
+void chain_count(struct chain *chain, uint64_t counters, uint64_t loads)
 {
     struct pebs_chase_arg chase = {chain->at, loads};
-    pmu_count(PMU_MASK(counter), pebs_chase, (uint64_t)&chase);
+    pmu_count(counters, pebs_chase, (uint64_t)&chase);
     for (uint64_t i = 0; i < loads; i++)
         chain->at = *(void **)chain->at;
 }

@@ -34,6 +34,6 @@ void chain_make(struct chain *chain, enum pebs_level level);
 
 /* Counts, on this general counter, so many loads along the chain. The next run goes on where this
  * one ends: its lines are those not seen for the longest time. */
-void chain_count(struct chain *chain, unsigned counter, uint64_t loads);
+void chain_count(struct chain *chain, uint64_t counters, uint64_t loads);
 
 #endif

@@ -23,7 +23,8 @@ static void take_records(struct load_sample *s, const struct chain *chain, enum 
         s->records++;
         s->below += latency < lowest;
         s->outside += r.value[PEBS_DATA_ADDRESS] - (uint64_t)chain->memory >= chain->sizes[level];
-        s->at_level += pebs_level_of(r.value[PEBS_DATA_SOURCE]) == level;
+        s->at_level +=
+            pebs_level_of(pebs_generation(NULL)->sources, r.value[PEBS_DATA_SOURCE]) == level;
         s->sum += latency;
         s->least = s->records == 1 || latency < s->least ? latency : s->least;
         s->most = latency > s->most ? latency : s->most;
@@ -39,7 +40,7 @@ struct load_sample load_sample(struct chain *chain, unsigned counter, enum pebs_
     pebs_enable(counter, load_sample_event(), PERIOD);
     for (; s.runs < most_runs && s.records < ENOUGH; s.runs++) {
         ds_buffer_drain(&ds_area()->pebs);
-        chain_count(chain, counter, LOADS);
+        chain_count(chain, pebs_mask(counter, load_sample_event()), LOADS);
         take_records(&s, chain, level, lowest);
     }
     pebs_disable();

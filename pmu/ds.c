@@ -133,7 +133,7 @@ void ds_dump(const char *title)
     } else {
         dump_buffer(&area->bts, bts_names, sizeof(struct bts_record));
         dump_buffer(&area->pebs, pebs_names, pebs_record_size());
-        for (unsigned n = 0; n < DS_GENERAL && area->pebs.base != 0; n++)
+        for (unsigned n = 0; n < pmu_info()->n_general && area->pebs.base != 0; n++)
             if (area->reset[n] != 0)
                 dump_quad(&area->reset[n], "PEBS counter reset", "IA32_PMC%u: %llu events more", n,
                           (unsigned long long)(pmu_counter_max(n) - area->reset[n] + 1));

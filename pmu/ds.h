@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 #define DS_REASON   128
-#define DS_GENERAL  8  /* PEBS reset values of general counters that the area has room for */
-#define DS_RESETS   12 /* and behind them, from record format 4 on, those of four fixed counters */
+#define DS_RESETS   48 /* PEBS reset values, in the order of pebs_reset_index() */
 #define DS_CIRCULAR 0  /* a threshold that is never reached */
 
 /* One buffer of the management area. All are linear addresses. */

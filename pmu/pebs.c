@@ -8,6 +8,7 @@
 #include "kernel/print.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
+#include "x86/cpuid.h"
 #include "x86/msr.h"
 
 #define LATENCY_MIN 4
@@ -16,6 +17,10 @@
  * alone selects load latency (SDM vol. 3 "Extended PEBS", "Adaptive PEBS"). */
 #define LL_EN_SHIFT    32
 #define FIELDS_PER_ROW 4
+
+#define NATIVE_MODEL_LEAF 0x1a
+#define CORE_TYPE_SHIFT   24
+#define AUX_COUNTER       0
 
 /* The groups that each processor's records have, chosen by pebs_init_cpu(); of meaning in the
  * adaptive format only. */
@@ -32,7 +37,7 @@ unsigned pebs_format(void)
  * "Adaptive PEBS"); a hypervisor may show format 4 without it. Records then are the basic group. */
 static bool adaptive(void)
 {
-    return pebs_format() == PEBS_FMT_ADAPTIVE &&
+    return pebs_format_is_adaptive(pebs_format()) &&
            (pmu_info()->perf_capabilities.value & PERF_CAP_PEBS_BASELINE);
 }
 
@@ -68,13 +73,20 @@ unsigned pebs_record_size(void)
     return pebs_format_size(pebs_format(), data_cfg);
 }
 
+/* CPUID.1AH:EAX[31:24] of this processor, SDM vol. 2 "CPUID"; one that says nothing of its kind is
+ * none of the small cores of a hybrid. */
+static bool is_atom(void)
+{
+    return cpuid(NATIVE_MODEL_LEAF, 0).eax >> CORE_TYPE_SHIFT == CPUID_1A_CORE_TYPE_ATOM;
+}
+
 const struct pebs_generation *pebs_generation(const char **why)
 {
     static char text[PMU_REASON];
     const struct pmu_info *info = pmu_info();
     struct cpu_ident cpu;
     cpu_identify(&cpu);
-    const struct pebs_generation *g = pebs_find_generation(cpu.family, cpu.model);
+    const struct pebs_generation *g = pebs_find_generation(cpu.family, cpu.model, is_atom());
     const char *reason = NULL;
     if (!info->pebs) {
         reason = info->no_pebs;
@@ -97,7 +109,8 @@ const struct pebs_generation *pebs_generation(const char **why)
 uint32_t pebs_counters(const struct pebs_event *event)
 {
     uint32_t usable = 0;
-    for (unsigned n = 0; n < pmu_info()->n_general && n < DS_GENERAL; n++)
+    unsigned resets = pebs_reset_index(pebs_format(), PMU_FIXED(0)); /* of so many there is room */
+    for (unsigned n = 0; n < pmu_info()->n_general && n < resets; n++)
         if ((event->counters >> n & 1) && wrmsr_safe(MSR_IA32_PEBS_ENABLE, PMU_MASK(n)))
             usable |= 1U << n;
     wrmsr_safe(MSR_IA32_PEBS_ENABLE, 0);
@@ -108,7 +121,7 @@ uint32_t pebs_counters(const struct pebs_event *event)
 
 const char *pebs_no_registers(void)
 {
-    if (pebs_format() != PEBS_FMT_ADAPTIVE || (data_cfg & PEBS_DATA_CFG_GPRS))
+    if (!pebs_format_is_adaptive(pebs_format()) || (data_cfg & PEBS_DATA_CFG_GPRS))
         return NULL;
     return adaptive() ? "no registers: MSR_PEBS_DATA_CFG[1] (GPR group) cannot be set"
                       : "no registers: " BASIC_ONLY;
@@ -116,17 +129,23 @@ const char *pebs_no_registers(void)
 
 const char *pebs_no_latency(void)
 {
+    static char text[PMU_REASON];
     const char *why = NULL;
     const struct pebs_generation *g = pebs_generation(&why);
     if (g == NULL)
         return why;
     if (pebs_format() == 0)
         return "no load latency: PEBS record format 0 (IA32_PERF_CAPABILITIES[11:8] = 0)";
+    if (g->latency.name == NULL) {
+        ksnprintf(text, sizeof(text), "no load latency: %s has no such event (CPUID.1:EAX)",
+                  g->name);
+        return text;
+    }
     if (pebs_counters(&g->latency) == 0)
         return "no load latency: no counter can be enabled for it in IA32_PEBS_ENABLE";
     if (!wrmsr_safe(MSR_PEBS_LD_LAT_THRESHOLD, LATENCY_MIN - 1))
         return "no load latency: MSR_PEBS_LD_LAT_THRESHOLD (3F6H) raises #GP";
-    if (pebs_format() == PEBS_FMT_ADAPTIVE && !adaptive())
+    if (pebs_format_is_adaptive(pebs_format()) && !adaptive())
         return "no load latency: " BASIC_ONLY;
     if (adaptive() && !(data_cfg & PEBS_DATA_CFG_MEMINFO))
         return "no load latency: MSR_PEBS_DATA_CFG[0] (memory group) cannot be set";
@@ -139,6 +158,18 @@ bool pebs_set_latency(unsigned cycles)
            wrmsr_safe(MSR_PEBS_LD_LAT_THRESHOLD, cycles - 1);
 }
 
+/* The event that must count beside this one; 0: none. */
+static uint16_t aux_of(const struct pebs_event *event)
+{
+    const struct pebs_generation *g = pebs_generation(NULL);
+    return g != NULL && event == &g->latency ? g->latency_aux : 0;
+}
+
+uint64_t pebs_mask(unsigned counter, const struct pebs_event *event)
+{
+    return PMU_MASK(counter) | (aux_of(event) != 0 ? PMU_MASK(AUX_COUNTER) : 0);
+}
+
 bool pebs_enable(unsigned counter, const struct pebs_event *event, uint64_t period)
 {
     const struct pebs_generation *g = pebs_generation(NULL);
@@ -148,10 +179,13 @@ bool pebs_enable(unsigned counter, const struct pebs_event *event, uint64_t peri
         select |= PERFEVTSEL_ADAPTIVE;
     if (g != NULL && event == &g->latency && !adaptive())
         enable |= PMU_MASK(counter) << LL_EN_SHIFT;
+    if (aux_of(event) != 0)
+        pmu_select(AUX_COUNTER, aux_of(event) | PERFEVTSEL_USR | PERFEVTSEL_OS);
     pmu_select(counter, select);
     if (!pmu_write_overflow_in(counter, period))
         return false;
-    ds_area()->reset[counter] = pmu_counter_max(counter) - period + 1;
+    ds_area()->reset[pebs_reset_index(pebs_format(), counter)] =
+        pmu_counter_max(counter) - period + 1;
     return wrmsr_safe(MSR_IA32_PEBS_ENABLE, enable);
 }
 
@@ -178,7 +212,11 @@ bool pebs_read(unsigned n, struct pebs_record *out)
     uint64_t at = (uint64_t)n * size;
     if (at + size > used_bytes())
         return false;
-    return pebs_decode(pebs_format(), (const void *)(ds_area()->pebs.base + at), size, out) == size;
+    if (pebs_decode(pebs_format(), (const void *)(ds_area()->pebs.base + at), size, out) != size)
+        return false;
+    if (!(pmu_info()->perf_capabilities.value & PERF_CAP_PEBS_TIMING_INFO))
+        out->present &= ~(1U << PEBS_RETIRE_LATENCY);
+    return true;
 }
 
 static void dump_rip(const char *name, uint64_t address)

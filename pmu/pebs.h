@@ -41,6 +41,8 @@ enum pebs_field {
     PEBS_EVENTING_IP, /* of the instruction that made the event */
     PEBS_TX,
     PEBS_TSC,
+    PEBS_CACHE_LATENCY,  /* core cycles; from format 5 on, of which PEBS_LATENCY is the whole */
+    PEBS_RETIRE_LATENCY, /* core cycles since the instruction before retired; from format 5 on */
     PEBS_N_FIELDS,
 };
 
@@ -49,7 +51,11 @@ struct pebs_record {
     uint32_t present; /* bit n: field n is in the record */
 };
 
-#define PEBS_FMT_ADAPTIVE 4 /* the records say themselves what is in them */
+/* Formats whose records say themselves what is in them. From 5 on there are reset values of 32
+ * general counters, two latencies of a load and the retire latency; 6 can hold counters. */
+#define PEBS_FMT_ADAPTIVE    4
+#define PEBS_FMT_GOLDEN_COVE 5
+#define PEBS_FMT_LION_COVE   6
 
 static inline bool pebs_has(const struct pebs_record *r, enum pebs_field f)
 {
@@ -59,8 +65,17 @@ static inline bool pebs_has(const struct pebs_record *r, enum pebs_field f)
 /* The field as the manual names it: "R/EFLAGS", "Data Linear Address". */
 const char *pebs_field_name(enum pebs_field f);
 
+static inline bool pebs_format_is_adaptive(unsigned format)
+{
+    return format >= PEBS_FMT_ADAPTIVE && format <= PEBS_FMT_LION_COVE;
+}
+
+/* Where the reset value of a counter (its bit in IA32_PERF_GLOBAL_CTRL) is among those of the debug
+ * store: general counters first, the fixed ones behind 8 of them, from format 5 on behind 32. */
+unsigned pebs_reset_index(unsigned format, unsigned counter);
+
 /* Bytes of a record of IA32_PERF_CAPABILITIES.PEBS_FMT = format; data_cfg (MEMORY and GPRS at most)
- * is of meaning in the adaptive format only. 0: the format is not known. */
+ * is of meaning in the adaptive formats only. 0: the format is not known. */
 unsigned pebs_format_size(unsigned format, uint64_t data_cfg);
 
 /* Reads one record of at most limit bytes. Returns how long it is, 0 when it does not fit into
@@ -75,18 +90,30 @@ struct pebs_event {
     uint32_t counters; /* general counters on which it is precise */
 };
 
+/* How PEBS_DATA_SOURCE is encoded. */
+enum pebs_sources {
+    PEBS_SOURCES_CORE,
+    PEBS_SOURCES_ATOM,
+    PEBS_SOURCES_LION_COVE,
+    PEBS_N_SOURCES,
+};
+
 /* The precise events that the experiments use, of a family 6 processor: loads retired (all
- * instructions retired, where there is no such event), and load latency (counters 0: none). NULL
- * when the model is not in the table. */
+ * instructions retired, where there is no such event), and load latency (counters 0: none). */
 struct pebs_generation {
     const char *name;
     struct pebs_event loads, latency;
+    /* umask << 8 | event that must count on IA32_PMC0 for the latency event to work; 0: none. */
+    uint16_t latency_aux;
+    enum pebs_sources sources;
 };
-const struct pebs_generation *pebs_find_generation(unsigned family, unsigned model);
+/* atom: which of the two kinds of cores of a hybrid processor it is. NULL when the model is not in
+ * the table. */
+const struct pebs_generation *pebs_find_generation(unsigned family, unsigned model, bool atom);
 
 /* Where a load was served, by PEBS_DATA_SOURCE. */
 enum pebs_level { PEBS_L1, PEBS_L2, PEBS_LLC, PEBS_MEMORY, PEBS_OTHER };
-enum pebs_level pebs_level_of(uint64_t data_source);
+enum pebs_level pebs_level_of(enum pebs_sources sources, uint64_t data_source);
 const char *pebs_level_name(enum pebs_level level);
 
 /* ---- This processor ---- */
@@ -120,6 +147,9 @@ const char *pebs_no_latency(void);
  * window opens. False when the processor refuses a register.
  */
 bool pebs_enable(unsigned counter, const struct pebs_event *event, uint64_t period);
+/* The counters that must run with it, as bits of IA32_PERF_GLOBAL_CTRL: itself, and for load
+ * latency one that pebs_enable() has programmed beside it on some processors. */
+uint64_t pebs_mask(unsigned counter, const struct pebs_event *event);
 /* All counters off. */
 void pebs_disable(void);
 

@@ -49,6 +49,8 @@ static const char *const names[FIELDS] = {
     [PEBS_EVENTING_IP] = "EventingIP",
     [PEBS_TX] = "TX Abort Information",
     [PEBS_TSC] = "TSC",
+    [PEBS_CACHE_LATENCY] = "Cache Latency",
+    [PEBS_RETIRE_LATENCY] = "Retire Latency",
 };
 
 const char *pebs_field_name(enum pebs_field f)
@@ -56,10 +58,15 @@ const char *pebs_field_name(enum pebs_field f)
     return names[f];
 }
 
-/* The adaptive record: the basic group, whose first quadword has the size in bits 63:48 and the
- * groups that follow in the low bits, as in MSR_PEBS_DATA_CFG. */
-#define ADAPTIVE_SIZE_SHIFT 48
-#define MAX_GROUP_FIELDS    18
+/* The adaptive record: the basic group, whose first quadword has the size in bits 63:48, from
+ * format 5 on the retire latency in 47:32, and the groups that follow in the low bits, as in
+ * MSR_PEBS_DATA_CFG. The groups that we do not ask for (XMM, LBR, in format 6 counters) come behind
+ * those that we do. */
+#define ADAPTIVE_SIZE_SHIFT  48
+#define RETIRE_LATENCY_SHIFT 32
+#define CACHE_LATENCY_SHIFT  32
+#define LATENCY_MASK         0xffff
+#define MAX_GROUP_FIELDS     18
 
 static const uint8_t basic_fields[] = {PEBS_EVENTING_IP, PEBS_STATUS, PEBS_TSC};
 #define BASIC_SIZE (QUAD + QUAD * sizeof(basic_fields))
@@ -77,11 +84,25 @@ static const struct group {
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
+/* SDM vol. 3 "PEBS Record Format" of format 4 has the four fixed counters at 80H; that they lie
+ * behind 32 general ones from format 5 on is from Linux, struct debug_store and
+ * intel_pmu_pebs_enable(). */
+#define FIRST_FIXED      32
+#define GENERAL_RESETS   8
+#define GENERAL_RESETS_5 32
+unsigned pebs_reset_index(unsigned format, unsigned counter)
+{
+    if (counter < FIRST_FIXED)
+        return counter;
+    return counter - FIRST_FIXED +
+           (format >= PEBS_FMT_GOLDEN_COVE ? GENERAL_RESETS_5 : GENERAL_RESETS);
+}
+
 unsigned pebs_format_size(unsigned format, uint64_t data_cfg)
 {
     if (format < N_FIXED_FORMATS)
         return fixed_formats[format].fields * QUAD;
-    if (format != PEBS_FMT_ADAPTIVE)
+    if (!pebs_format_is_adaptive(format))
         return 0;
     unsigned size = BASIC_SIZE;
     for (unsigned g = 0; g < N_GROUPS; g++)
@@ -104,13 +125,32 @@ static void take(struct pebs_record *out, unsigned field, const uint8_t *raw)
     out->present |= 1U << field;
 }
 
-static unsigned decode_adaptive(const uint8_t *raw, size_t limit, struct pebs_record *out)
+static void put(struct pebs_record *out, unsigned field, uint64_t value)
+{
+    out->value[field] = value & LATENCY_MASK;
+    out->present |= 1U << field;
+}
+
+/* From format 5 on: the two latencies of a load share a quadword, [15:0] of the instruction and
+ * [47:32] of its cache access; and the header has a third. Linux, pebs_meminfo and pebs_basic. */
+static void take_latencies(uint64_t header, struct pebs_record *out)
+{
+    uint64_t both = out->value[PEBS_LATENCY];
+    put(out, PEBS_RETIRE_LATENCY, header >> RETIRE_LATENCY_SHIFT);
+    if (!pebs_has(out, PEBS_LATENCY))
+        return;
+    put(out, PEBS_LATENCY, both);
+    put(out, PEBS_CACHE_LATENCY, both >> CACHE_LATENCY_SHIFT);
+}
+
+static unsigned decode_adaptive(unsigned format, const uint8_t *raw, size_t limit,
+                                struct pebs_record *out)
 {
     if (limit < BASIC_SIZE)
         return 0;
     uint64_t header = quad_at(raw);
     unsigned size = (unsigned)(header >> ADAPTIVE_SIZE_SHIFT);
-    if (size > limit || size < pebs_format_size(PEBS_FMT_ADAPTIVE, header))
+    if (size > limit || size < pebs_format_size(format, header))
         return 0;
     for (unsigned i = 0; i < sizeof(basic_fields); i++)
         take(out, basic_fields[i], raw + QUAD + i * QUAD);
@@ -121,14 +161,16 @@ static unsigned decode_adaptive(const uint8_t *raw, size_t limit, struct pebs_re
         for (unsigned i = 0; i < groups[g].n; i++, at += QUAD)
             take(out, groups[g].fields[i], at);
     }
+    if (format >= PEBS_FMT_GOLDEN_COVE)
+        take_latencies(header, out);
     return size;
 }
 
 unsigned pebs_decode(unsigned format, const void *raw, size_t limit, struct pebs_record *out)
 {
     *out = (struct pebs_record){0};
-    if (format == PEBS_FMT_ADAPTIVE)
-        return decode_adaptive(raw, limit, out);
+    if (pebs_format_is_adaptive(format))
+        return decode_adaptive(format, raw, limit, out);
     unsigned size = pebs_format_size(format, 0);
     if (size == 0 || size > limit)
         return 0;
@@ -142,63 +184,159 @@ unsigned pebs_decode(unsigned format, const void *raw, size_t limit, struct pebs
 #define MAX_MODELS 16
 #define FAMILY_6   6
 #define ALL_FOUR   0xf
+#define ALL_EIGHT  0xff
+
+/* Atoms: perfmon's event lists mark D0H/81H precise from Goldmont on. */
+#define ATOM_LOADS(counters)                                                                       \
+    {                                                                                              \
+        "MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0, counters                                             \
+    }
+#define ATOM_LATENCY                                                                               \
+    {                                                                                              \
+        "MEM_UOPS_RETIRED.LOAD_LATENCY", 0x05d0, 0x3                                               \
+    }
+/* "Doesn't function quite right" on Golden Cove unless this event counts with it, whatever it
+ * counts (Linux, intel_pmu_hw_config(): PMU_FL_MEM_LOADS_AUX): LD_BLOCKS.STORE_FORWARD. */
+#define GOLDEN_COVE_AUX 0x8203
+
+/* A hybrid processor has a row for each kind of its cores. */
+enum cores { ANY_CORE, P_CORE, E_CORE };
 
 static const struct {
     struct pebs_generation generation;
+    enum cores cores;
     uint8_t models[MAX_MODELS]; /* of family 6, ended by 0 */
 } generations[] = {
-    {{"Core", {"INST_RETIRED.ANY_P", 0x00c0, 0x1}, {NULL, 0, 0}}, {0x0f, 0x16, 0x17, 0x1d}},
-    {{"Nehalem, Westmere",
-      {"MEM_INST_RETIRED.LOADS", 0x010b, ALL_FOUR},
-      {"MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD", 0x100b, ALL_FOUR}},
+    {{.name = "Core", .loads = {"INST_RETIRED.ANY_P", 0x00c0, 0x1}},
+     ANY_CORE,
+     {0x0f, 0x16, 0x17, 0x1d}},
+    {{.name = "Bonnell, Saltwell", .loads = {"INST_RETIRED.ANY_P", 0x00c0, 0x1}},
+     ANY_CORE,
+     {0x1c, 0x26, 0x27, 0x35, 0x36}},
+    {{.name = "Nehalem, Westmere",
+      .loads = {"MEM_INST_RETIRED.LOADS", 0x010b, ALL_FOUR},
+      .latency = {"MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD", 0x100b, ALL_FOUR}},
+     ANY_CORE,
      {0x1a, 0x1e, 0x1f, 0x25, 0x2c, 0x2e, 0x2f}},
-    {{"Sandy Bridge, Ivy Bridge",
-      {"MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
-      {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, 0x8}},
+    {{.name = "Sandy Bridge, Ivy Bridge",
+      .loads = {"MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
+      .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, 0x8}},
+     ANY_CORE,
      {0x2a, 0x2d, 0x3a, 0x3e}},
-    {{"Haswell, Broadwell",
-      {"MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
-      {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, ALL_FOUR}},
+    {{.name = "Haswell, Broadwell",
+      .loads = {"MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
+      .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, ALL_FOUR}},
+     ANY_CORE,
      {0x3c, 0x3f, 0x45, 0x46, 0x3d, 0x47, 0x4f, 0x56}},
-    {{"Skylake to Comet Lake",
-      {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
-      {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, ALL_FOUR}},
+    {{.name = "Skylake to Comet Lake",
+      .loads = {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
+      .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, ALL_FOUR}},
+     ANY_CORE,
      {0x4e, 0x5e, 0x55, 0x66, 0x8e, 0x9e, 0xa5, 0xa6}},
-    {{"Ice Lake to Rocket Lake",
-      {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
-      {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, ALL_FOUR}},
+    {{.name = "Ice Lake to Rocket Lake",
+      .loads = {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
+      .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, ALL_FOUR}},
+     ANY_CORE,
      {0x6a, 0x6c, 0x7d, 0x7e, 0x8c, 0x8d, 0x9d, 0xa7}},
+    {{.name = "Golden Cove, Raptor Cove",
+      .loads = {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
+      .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, 0xfe},
+      .latency_aux = GOLDEN_COVE_AUX},
+     P_CORE,
+     {0x8f, 0xcf, 0x97, 0x9a, 0xb7, 0xba, 0xbf, 0xd7}},
+    {{.name = "Redwood Cove",
+      .loads = {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
+      .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, 0xfe}},
+     P_CORE,
+     {0xad, 0xae, 0xaa, 0xac, 0xb5}},
+    {{.name = "Lion Cove",
+      .loads = {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
+      .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, 0x3fc},
+      .sources = PEBS_SOURCES_LION_COVE},
+     P_CORE,
+     {0xbd, 0xc5, 0xc6}},
+    {{.name = "Goldmont", .loads = ATOM_LOADS(0x1)}, ANY_CORE, {0x5c, 0x5f}},
+    {{.name = "Goldmont Plus", .loads = ATOM_LOADS(ALL_FOUR)}, ANY_CORE, {0x7a}},
+    {{.name = "Tremont", .loads = ATOM_LOADS(ALL_FOUR)}, ANY_CORE, {0x86, 0x96, 0x9c}},
+    {{.name = "Gracemont",
+      .loads = ATOM_LOADS(0x3f),
+      .latency = ATOM_LATENCY,
+      .sources = PEBS_SOURCES_ATOM},
+     ANY_CORE,
+     {0xbe}},
+    {{.name = "Gracemont",
+      .loads = ATOM_LOADS(0x3f),
+      .latency = ATOM_LATENCY,
+      .sources = PEBS_SOURCES_ATOM},
+     E_CORE,
+     {0x97, 0x9a, 0xb7, 0xba, 0xbf}},
+    {{.name = "Crestmont",
+      .loads = ATOM_LOADS(ALL_EIGHT),
+      .latency = ATOM_LATENCY,
+      .sources = PEBS_SOURCES_ATOM},
+     ANY_CORE,
+     {0xaf, 0xb6}},
+    {{.name = "Crestmont, Skymont",
+      .loads = ATOM_LOADS(ALL_EIGHT),
+      .latency = ATOM_LATENCY,
+      .sources = PEBS_SOURCES_ATOM},
+     E_CORE,
+     {0xaa, 0xac, 0xb5, 0xbd, 0xc5, 0xc6}},
 };
 
-const struct pebs_generation *pebs_find_generation(unsigned family, unsigned model)
+const struct pebs_generation *pebs_find_generation(unsigned family, unsigned model, bool atom)
 {
+    enum cores wanted = atom ? E_CORE : P_CORE;
     if (family != FAMILY_6)
         return NULL;
     for (size_t g = 0; g < sizeof(generations) / sizeof(generations[0]); g++)
         for (unsigned i = 0; i < MAX_MODELS && generations[g].models[i] != 0; i++)
-            if (generations[g].models[i] == model)
+            if (generations[g].models[i] == model &&
+                (generations[g].cores == ANY_CORE || generations[g].cores == wanted))
                 return &generations[g].generation;
     return NULL;
 }
 
 /* ---- Data source ---- */
 
-/* Bits 3:0, SDM vol. 3 "Data Source Encoding for Load Latency Record". The encodings past the LLC
- * moved between generations (remote cache or DRAM), but none of them is a hit in this package. */
-#define SOURCE_MASK 0xf
-static const uint8_t levels[SOURCE_MASK + 1] = {
-    [0x0] = PEBS_MEMORY,                     /* unknown L3 miss */
-    [0x1] = PEBS_L1,     [0x2] = PEBS_OTHER, /* the line was already on its way */
-    [0x3] = PEBS_L2,     [0x4] = PEBS_LLC,    [0x5] = PEBS_LLC,
-    [0x6] = PEBS_LLC,    [0x7] = PEBS_LLC,    [0x8] = PEBS_MEMORY,
-    [0x9] = PEBS_MEMORY, [0xa] = PEBS_MEMORY, [0xb] = PEBS_MEMORY,
-    [0xc] = PEBS_MEMORY, [0xd] = PEBS_MEMORY, [0xe] = PEBS_OTHER, /* I/O or reserved */
-    [0xf] = PEBS_OTHER,                                           /* uncacheable memory */
+/* SDM vol. 3 "Data Source Encoding for Load Latency Record"; for the Atoms and Lion Cove Linux,
+ * intel_pmu_pebs_data_source_grt(), _cmt(), _lnl(). The encodings past the LLC moved between
+ * generations (remote cache or DRAM), but none of them is a hit in this package. What is left out
+ * is reserved, I/O, uncacheable, or a line that was already on its way: PEBS_OTHER. */
+#define N_CODES 18
+enum { OTHER, L1, L2, LLC, MEMORY };
+static const struct {
+    uint8_t mask, levels[N_CODES];
+} source_tables[PEBS_N_SOURCES] = {
+    [PEBS_SOURCES_CORE] = {0xf,
+                           {MEMORY, L1, OTHER, L2, LLC, LLC, LLC, LLC, MEMORY, MEMORY, MEMORY,
+                            MEMORY, MEMORY, MEMORY}},
+    /* 8H: another core of the package had it. */
+    [PEBS_SOURCES_ATOM] = {0xf,
+                           {MEMORY, L1, OTHER, L2, LLC, LLC, LLC, LLC, LLC, MEMORY, MEMORY, MEMORY,
+                            MEMORY, MEMORY}},
+    [PEBS_SOURCES_LION_COVE] = {0xff,
+                                {[0x0] = MEMORY,
+                                 [0x1] = L1,
+                                 [0x2] = L1,
+                                 [0x5] = L2,
+                                 [0x8] = LLC,
+                                 [0xc] = LLC,
+                                 [0xd] = LLC,
+                                 [0xf] = MEMORY,
+                                 [0x10] = MEMORY, /* the memory-side cache */
+                                 [0x11] = MEMORY}},
 };
 
-enum pebs_level pebs_level_of(uint64_t data_source)
+enum pebs_level pebs_level_of(enum pebs_sources sources, uint64_t data_source)
 {
-    return levels[data_source & SOURCE_MASK];
+    static const uint8_t level_of[] = {[OTHER] = PEBS_OTHER,
+                                       [L1] = PEBS_L1,
+                                       [L2] = PEBS_L2,
+                                       [LLC] = PEBS_LLC,
+                                       [MEMORY] = PEBS_MEMORY};
+    uint64_t code = data_source & source_tables[sources].mask;
+    return level_of[code < N_CODES ? source_tables[sources].levels[code] : OTHER];
 }
 
 const char *pebs_level_name(enum pebs_level level)

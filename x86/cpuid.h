@@ -39,6 +39,8 @@
 #define CPUID_7_EBX_INTEL_PT       (1 << 25)
 #define CPUID_7_ECX_UMIP           (1 << 2)
 #define CPUID_7_EDX_ARCH_LBR       (1 << 19)
+#define CPUID_1A_CORE_TYPE_ATOM    0x20 /* EAX[31:24] */
+#define CPUID_1A_CORE_TYPE_CORE    0x40
 #define CPUID_1C_EAX_DEPTHS        0xff /* bit n: 8 * (n + 1) records */
 #define CPUID_1C_EAX_DEEP_C_RESET  (1 << 30)
 #define CPUID_1C_EAX_LIP           ARCH_BIT(31)

@@ -60,7 +60,7 @@ static void lays_out(void **state)
     /* The offsets that the processor knows. */
     assert_int_equal(offsetof(struct ds_area, pebs), 0x20);
     assert_int_equal(offsetof(struct ds_area, reset), 0x40);
-    assert_int_equal(offsetof(struct ds_area, reset[DS_GENERAL]), 0x80);
+    assert_int_equal(offsetof(struct ds_area, reset[DS_RESETS]), 0x1c0); /* 32 and 16 of them */
 }
 
 static void keeps_interrupts_off(void **state)

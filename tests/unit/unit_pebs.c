@@ -59,8 +59,10 @@ static void unknown_format(void **state)
 {
     (void)state;
     struct pebs_record r;
-    assert_int_equal(pebs_format_size(5, 0), 0);
-    assert_int_equal(pebs_decode(5, raw, sizeof raw, &r), 0);
+    for (unsigned format = 7; format < 16; format++) {
+        assert_int_equal(pebs_format_size(format, 0), 0);
+        assert_int_equal(pebs_decode(format, raw, sizeof raw, &r), 0);
+    }
 }
 
 static void adaptive(void **state)
@@ -128,37 +130,123 @@ static void events(void **state)
         unsigned model;
         uint16_t loads, latency;
         uint32_t loads_on, latency_on;
+        uint16_t aux;
+        bool atom;
     } models[] = {
-        {0x17, 0x00c0, 0, 0x1, 0},        /* Penryn */
-        {0x25, 0x010b, 0x100b, 0xf, 0xf}, /* Westmere */
-        {0x2a, 0x81d0, 0x01cd, 0xf, 0x8}, /* Sandy Bridge: PMC3 alone */
-        {0x3c, 0x81d0, 0x01cd, 0xf, 0xf}, /* Haswell */
-        {0x5e, 0x81d0, 0x01cd, 0xf, 0xf}, /* Skylake */
-        {0x7e, 0x81d0, 0x01cd, 0xf, 0xf}, /* Ice Lake */
+        {0x17, 0x00c0, 0, 0x1, 0, 0, false},        /* Penryn */
+        {0x25, 0x010b, 0x100b, 0xf, 0xf, 0, false}, /* Westmere */
+        {0x2a, 0x81d0, 0x01cd, 0xf, 0x8, 0, false}, /* Sandy Bridge: PMC3 alone */
+        {0x3c, 0x81d0, 0x01cd, 0xf, 0xf, 0, false}, /* Haswell */
+        {0x5e, 0x81d0, 0x01cd, 0xf, 0xf, 0, false}, /* Skylake */
+        {0x7e, 0x81d0, 0x01cd, 0xf, 0xf, 0, false}, /* Ice Lake */
+        /* perfmon's lists, PEBScounters; Linux: the auxiliary event on Golden Cove alone */
+        {0x8f, 0x81d0, 0x01cd, 0xf, 0xfe, 0x8203, false}, /* Sapphire Rapids */
+        {0x97, 0x81d0, 0x01cd, 0xf, 0xfe, 0x8203, false}, /* Alder Lake P */
+        {0x97, 0x81d0, 0x05d0, 0x3f, 0x3, 0, true},       /* and E */
+        {0xbe, 0x81d0, 0x05d0, 0x3f, 0x3, 0, true},       /* Alder Lake N */
+        {0xbe, 0x81d0, 0x05d0, 0x3f, 0x3, 0, false},      /* that does not say it */
+        {0xad, 0x81d0, 0x01cd, 0xf, 0xfe, 0, false},      /* Granite Rapids */
+        {0xaf, 0x81d0, 0x05d0, 0xff, 0x3, 0, true},       /* Sierra Forest */
+        {0xbd, 0x81d0, 0x01cd, 0xf, 0x3fc, 0, false},     /* Lunar Lake P */
+        {0xbd, 0x81d0, 0x05d0, 0xff, 0x3, 0, true},       /* and E */
+        {0x5c, 0x81d0, 0, 0x1, 0, 0, false},              /* Goldmont: PMC0 alone */
+        {0x7a, 0x81d0, 0, 0xf, 0, 0, false},              /* Goldmont Plus */
+        {0x96, 0x81d0, 0, 0xf, 0, 0, false},              /* Elkhart Lake */
+        {0x1c, 0x00c0, 0, 0x1, 0, 0, false},              /* the first Atoms */
     };
     for (unsigned i = 0; i < sizeof models / sizeof *models; i++) {
-        const struct pebs_generation *g = pebs_find_generation(6, models[i].model);
+        const struct pebs_generation *g = pebs_find_generation(6, models[i].model, models[i].atom);
         assert_non_null(g);
         assert_int_equal(g->loads.code, models[i].loads);
         assert_int_equal(g->loads.counters, models[i].loads_on);
         assert_int_equal(g->latency.code, models[i].latency);
         assert_int_equal(g->latency.counters, models[i].latency_on);
+        assert_int_equal(g->latency_aux, models[i].aux);
+        assert_int_equal(g->latency.name != NULL, models[i].latency != 0);
+        assert_false(g->latency_aux != 0 && (g->latency.counters & 1)); /* which has PMC0 */
     }
-    assert_null(pebs_find_generation(15, 0x25));
-    assert_null(pebs_find_generation(6, 0));
-    assert_null(pebs_find_generation(6, 0xff));
+    assert_null(pebs_find_generation(6, 0x8f, true)); /* it has no small cores */
+    assert_null(pebs_find_generation(15, 0x25, false));
+    assert_null(pebs_find_generation(6, 0, false));
+    assert_null(pebs_find_generation(6, 0xff, true));
 }
 
 static void levels(void **state)
 {
     (void)state;
-    assert_int_equal(pebs_level_of(0x01), PEBS_L1);
-    assert_int_equal(pebs_level_of(0x02), PEBS_OTHER);
-    assert_int_equal(pebs_level_of(0x03), PEBS_L2);
-    assert_int_equal(pebs_level_of(0x04), PEBS_LLC);
-    assert_int_equal(pebs_level_of(0x0c), PEBS_MEMORY);
-    assert_int_equal(pebs_level_of(0x1c), PEBS_MEMORY); /* bit 4: the second-level TLB missed */
-    assert_int_equal(pebs_level_of(0x0f), PEBS_OTHER);
+    enum { L1 = PEBS_L1, L2 = PEBS_L2, L3 = PEBS_LLC, MM = PEBS_MEMORY, XX = PEBS_OTHER };
+    static const struct {
+        enum pebs_sources sources;
+        uint8_t level[0x20], above; /* of codes 0 to 1FH; bits above the code change nothing */
+    } tables[] = {
+        {PEBS_SOURCES_CORE,
+         {MM, L1, XX, L2, L3, L3, L3, L3, MM, MM, MM, MM, MM, MM, XX, XX,
+          MM, L1, XX, L2, L3, L3, L3, L3, MM, MM, MM, MM, MM, MM, XX, XX},
+         4},
+        {PEBS_SOURCES_ATOM,
+         {MM, L1, XX, L2, L3, L3, L3, L3, L3, MM, MM, MM, MM, MM, XX, XX,
+          MM, L1, XX, L2, L3, L3, L3, L3, L3, MM, MM, MM, MM, MM, XX, XX},
+         4},
+        {PEBS_SOURCES_LION_COVE,
+         {MM, L1, L1, XX, XX, L2, XX, XX, L3, XX, XX, XX, L3, L3, XX, MM,
+          MM, MM, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX, XX},
+         8},
+    };
+    for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (unsigned code = 0; code < 0x20; code++) {
+            enum pebs_sources sources = tables[i].sources;
+            assert_int_equal(pebs_level_of(sources, code), tables[i].level[code]);
+            assert_int_equal(pebs_level_of(sources, ~0ULL << tables[i].above | code),
+                             tables[i].level[code]);
+        }
+    assert_int_equal(pebs_level_of(PEBS_SOURCES_LION_COVE, 0xff), PEBS_OTHER);
+}
+
+/* Formats 5 and 6: two latencies in one quadword, and the retire latency in the header. */
+static void latencies(void **state)
+{
+    (void)state;
+    struct pebs_record r;
+    for (unsigned format = 4; format <= 6; format++) {
+        uint64_t cfg = PEBS_DATA_CFG_MEMINFO | PEBS_DATA_CFG_GPRS;
+        fill();
+        assert_int_equal(pebs_format_size(format, cfg), 32 + 32 + 144);
+        raw[0] = (32ULL + 32 + 144) << 48 | 0x1234ULL << 32 | cfg;
+        raw[6] = 0xffff0123ffff0456;
+        assert_int_equal(pebs_decode(format, raw, sizeof raw, &r), 32 + 32 + 144);
+        assert_int_equal(r.value[PEBS_DATA_ADDRESS], 5);
+        assert_int_equal(r.value[PEBS_DATA_SOURCE], 6);
+        assert_int_equal(r.value[PEBS_TX], 8);
+        assert_int_equal(r.value[PEBS_RFLAGS], 9);
+        assert_int_equal(r.value[PEBS_R15], 26);
+        assert_int_equal(r.value[PEBS_LATENCY], format == 4 ? raw[6] : 0x456);
+        assert_int_equal(pebs_has(&r, PEBS_CACHE_LATENCY), format != 4);
+        assert_int_equal(r.value[PEBS_CACHE_LATENCY], format == 4 ? 0 : 0x123);
+        assert_int_equal(pebs_has(&r, PEBS_RETIRE_LATENCY), format != 4);
+        assert_int_equal(r.value[PEBS_RETIRE_LATENCY], format == 4 ? 0 : 0x1234);
+        /* Without the memory group there is a retire latency alone. */
+        raw[0] = 32ULL << 48;
+        assert_int_equal(pebs_decode(format, raw, sizeof raw, &r), 32);
+        assert_false(pebs_has(&r, PEBS_LATENCY) || pebs_has(&r, PEBS_CACHE_LATENCY));
+        assert_int_equal(pebs_has(&r, PEBS_RETIRE_LATENCY), format != 4);
+    }
+    /* A group of counters, as format 6 can have behind all others, is passed over. */
+    fill();
+    raw[0] = (32ULL + 144 + 24) << 48 | PEBS_DATA_CFG_GPRS | PEBS_DATA_CFG_CNTR;
+    assert_int_equal(pebs_decode(6, raw, sizeof raw, &r), 32 + 144 + 24);
+    assert_int_equal(r.value[PEBS_R15], 22);
+}
+
+/* Quadwords behind the 40H bytes of the two buffers' pointers. */
+static void reset_values(void **state)
+{
+    (void)state;
+    for (unsigned format = 0; format <= 6; format++) {
+        assert_int_equal(pebs_reset_index(format, 0), 0);
+        assert_int_equal(pebs_reset_index(format, 7), 7);
+        assert_int_equal(0x40 + 8 * pebs_reset_index(format, 32), format < 5 ? 0x80 : 0x140);
+        assert_int_equal(0x40 + 8 * pebs_reset_index(format, 35), format < 5 ? 0x98 : 0x158);
+    }
 }
 
 int main(void)
@@ -167,6 +255,7 @@ int main(void)
         cmocka_unit_test(fixed_formats), cmocka_unit_test(unknown_format),
         cmocka_unit_test(adaptive),      cmocka_unit_test(malformed),
         cmocka_unit_test(events),        cmocka_unit_test(levels),
+        cmocka_unit_test(latencies),     cmocka_unit_test(reset_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
