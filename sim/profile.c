@@ -97,10 +97,10 @@ static const struct field fields[] = {
     FLAG("pmu.ds64", pmu.ds64),
     FLAG("pmu.bts_predicted", pmu.bts_predicted),
     UINT("pmu.pebs_counters", pmu.pebs_counters, 0, 0xff),
-    UINT("pmu.pebs_format", pmu.pebs_format, 0, 4),
+    UINT("pmu.pebs_format", pmu.pebs_format, 0, 6),
     FLAG("pmu.pebs_load_latency", pmu.pebs_load_latency),
-    UINT("pmu.lbr_depth", pmu.lbr_depth, 0, 32),
-    UINT("pmu.lbr_format", pmu.lbr_format, 0, 5),
+    UINT("pmu.lbr_depth", pmu.lbr_depth, 0, 64),
+    UINT("pmu.lbr_format", pmu.lbr_format, 0, LBR_FMT_ARCHITECTURAL),
     FLAG("pmu.lbr_select", pmu.lbr_select),
     FLAG("pmu.lbr_callstack", pmu.lbr_callstack),
     FLAG("pmu.lbr_info", pmu.lbr_info),
@@ -583,6 +583,59 @@ static void fill_leaf_0ah(struct profile *p)
     *at = leaf;
 }
 
+/* SDM vol. 2 "CPUID", leaf 1CH: EAX[n]: 8 * (n + 1) records. */
+static unsigned greatest_depth(uint32_t eax)
+{
+    unsigned depth = 0;
+    for (unsigned n = 0; n < 8; n++)
+        if (eax >> n & 1)
+            depth = 8 * (n + 1);
+    return depth;
+}
+
+static bool check_lbr(struct reader *r)
+{
+    struct profile *p = r->profile;
+    unsigned depth = p->pmu.lbr_depth, format = p->pmu.lbr_format;
+    const struct cpuid_leaf *leaf0 = leaf_of(p, 0), *leaf = leaf_of(p, 0x1c);
+    bool ok = true;
+
+    if (format != LBR_FMT_ARCHITECTURAL) {
+        if (format > LBR_FMT_MODEL_SPECIFIC)
+            ok = fail(r, "pmu.lbr_format", "%u is out of range: 0 to %d, or %d (architectural)",
+                      format, LBR_FMT_MODEL_SPECIFIC, LBR_FMT_ARCHITECTURAL);
+        if (depth > 32 || (depth & (depth - 1)))
+            ok = fail(r, "pmu.lbr_depth", "must be a power of two up to 32");
+        if (p->pmu.lbr_core2_addresses && depth > 8)
+            ok = fail(r, "pmu.lbr_depth", "at most 8 at the Core 2 addresses");
+        return ok;
+    }
+    if (depth == 0 || p->pmu.contradictory)
+        return true;
+    if (leaf0->eax < 0x1c || !leaf_of(p, 7) || !leaf)
+        return fail(
+            r, "pmu.lbr_format",
+            "%d (architectural) needs CPUID leaves 7 and 1CH, and CPUID.0:EAX of 1CH or more",
+            LBR_FMT_ARCHITECTURAL);
+    if (greatest_depth(leaf->eax) != depth)
+        ok = fail(r, "pmu.lbr_depth", "CPUID.1CH:EAX[7:0] announces %u at most",
+                  greatest_depth(leaf->eax));
+    if (leaf->ecx & CPUID_1C_ECX_EVENT_LOGGING)
+        ok = fail(r, "cpuid.0x1c", "ECX[19:16]: the logging of events is not modelled");
+    return ok;
+}
+
+/* SDM vol. 2 "CPUID": leaf 7 tells of architectural last branch records, leaf 1CH what they can. */
+static void announce_lbr(struct profile *p)
+{
+    struct cpuid_leaf *leaf7 = leaf_of(p, 7), *leaf = leaf_of(p, 0x1c);
+    bool there = p->pmu.lbr_depth && p->pmu.lbr_format == LBR_FMT_ARCHITECTURAL;
+    if (leaf7)
+        set_bit(&leaf7->edx, CPUID_7_EDX_ARCH_LBR, there);
+    if (leaf && !there)
+        leaf->eax = leaf->ebx = leaf->ecx = leaf->edx = 0;
+}
+
 bool profile_finish(struct profile *p, FILE *err)
 {
     struct reader r = {.profile = p, .file = p->name, .err = err};
@@ -616,10 +669,7 @@ bool profile_finish(struct profile *p, FILE *err)
         p->uarch.memory_latency < p->uarch.l2.latency ||
         p->uarch.memory_latency < p->uarch.l1d.latency)
         ok = fail(&r, "cache", "latencies must grow from level to level");
-    if (p->pmu.lbr_depth & (p->pmu.lbr_depth - 1))
-        ok = fail(&r, "pmu.lbr_depth", "must be a power of two");
-    if (p->pmu.lbr_core2_addresses && p->pmu.lbr_depth > 8)
-        ok = fail(&r, "pmu.lbr_depth", "at most 8 at the Core 2 addresses");
+    ok &= check_lbr(&r);
     for (unsigned i = 0; i < p->n_cpuid; i++) {
         unsigned bits = p->cpuid[i].eax & 0xff;
         if (p->cpuid[i].leaf == CPUID_LEAF_ADDRESS &&
@@ -651,6 +701,7 @@ bool profile_finish(struct profile *p, FILE *err)
     p->pmu.misc_enable &= ~(MISC_ENABLE_BTS_UNAVAILABLE | MISC_ENABLE_PEBS_UNAVAILABLE);
     p->pmu.misc_enable |= (p->pmu.bts ? 0 : MISC_ENABLE_BTS_UNAVAILABLE) |
                           (p->pmu.pebs_counters ? 0 : MISC_ENABLE_PEBS_UNAVAILABLE);
+    announce_lbr(p);
     fill_leaf_0ah(p);
     return true;
 }

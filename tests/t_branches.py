@@ -42,7 +42,6 @@ for profile, depth in LBR_DEPTH.items():
 for profile, reason in (
     ("none", "MSR 1C9H raises #GP"),
     ("kvm", "MSR 1C9H raises #GP"),
-    ("sapphirerapids", "model 0x8f"),
 ):
     result = sim("run=14-1", profile=profile)
     skips = [point.skip for point in result.tap.skips]

@@ -26,7 +26,7 @@ for profile, size in RECORD.items():
 for profile, bts, pebs in (
     ("none", "CPUID.0AH:EAX[7:0] = 0", "CPUID.0AH:EAX[7:0] = 0"),
     ("kvm", "CPUID.1:EDX[21] = 0", "CPUID.1:EDX[21] = 0"),
-    ("sapphirerapids", None, "IA32_MISC_ENABLE[12] = 1"),
+    ("sapphirerapids", None, "PEBS record format 5"),
 ):
     result = sim(ALL, profile=profile)
     ok(result.status == 0 and not result.tap.failures, f"{profile}: nothing is not ok", result)

@@ -5,8 +5,6 @@
 #include "x86/cpuid.h"
 #include "x86/pmu.h"
 
-enum { REG_EAX, REG_EBX, REG_ECX, REG_EDX };
-
 /* Bits that exist together. */
 struct field {
     uint64_t bits;
@@ -23,17 +21,17 @@ static uint64_t existing(const struct pmu *pmu, const struct field *f, unsigned 
     return mask;
 }
 
-static bool has_cpuid_bit(const struct pmu *pmu, uint32_t leaf, unsigned reg, uint32_t bit)
+uint32_t cpuid_word(const struct pmu *pmu, uint32_t leaf, enum cpuid_word word)
 {
     const struct profile *p = pmu->profile;
     for (unsigned i = 0; i < p->n_cpuid; i++) {
         const struct cpuid_leaf *l = &p->cpuid[i];
         if (l->leaf == leaf && (l->any_subleaf || l->subleaf == 0)) {
             const uint32_t value[] = {l->eax, l->ebx, l->ecx, l->edx};
-            return value[reg] & bit;
+            return value[word];
         }
     }
-    return false;
+    return 0;
 }
 
 bool always(const struct pmu *pmu, unsigned i)
@@ -67,13 +65,13 @@ uint64_t global_ctrl_mask(const struct pmu *pmu)
 static bool has_sgx(const struct pmu *pmu, unsigned i)
 {
     (void)i;
-    return has_cpuid_bit(pmu, 7, REG_EBX, CPUID_7_EBX_SGX);
+    return cpuid_word(pmu, 7, CPUID_EBX) & CPUID_7_EBX_SGX;
 }
 
 static bool has_pt(const struct pmu *pmu, unsigned i)
 {
     (void)i;
-    return has_cpuid_bit(pmu, 7, REG_EBX, CPUID_7_EBX_INTEL_PT);
+    return cpuid_word(pmu, 7, CPUID_EBX) & CPUID_7_EBX_INTEL_PT;
 }
 
 /* SDM vol. 4, IA32_PERF_GLOBAL_OVF_CTRL and IA32_PERF_GLOBAL_STATUS_RESET. */
@@ -149,7 +147,7 @@ static bool has_bts(const struct pmu *pmu, unsigned i)
 
 static bool has_bts_by_cpl(const struct pmu *pmu, unsigned i)
 {
-    return has_bts(pmu, i) && has_cpuid_bit(pmu, 1, REG_ECX, CPUID_1_ECX_DS_CPL);
+    return has_bts(pmu, i) && (cpuid_word(pmu, 1, CPUID_ECX) & CPUID_1_ECX_DS_CPL);
 }
 
 /* SDM vol. 3 "Freezing LBR and Performance Counters on PMI"; vol. 4 "IA-32 Architectural MSRs",
@@ -196,6 +194,12 @@ bool has_lbr(const struct pmu *pmu, unsigned i)
     return i < pmu->profile->pmu.lbr_depth;
 }
 
+/* LBR_FMT says so, and CPUID.7:EDX.ARCH_LBR, which profile_finish derives from it. */
+bool has_arch_lbr(const struct pmu *pmu, unsigned i)
+{
+    return has_lbr(pmu, i) && pmu->profile->pmu.lbr_format == LBR_FMT_ARCHITECTURAL;
+}
+
 /* SDM vol. 3 "BTS and DS Save Area": CPUID.1:EDX.DS, which profile_finish derives from these. */
 bool has_ds(const struct pmu *pmu, unsigned i)
 {
@@ -229,4 +233,34 @@ uint64_t pebs_enable_mask(const struct pmu *pmu)
     if (has_extended_pebs(pmu, 0))
         return counters | (pmu->counters & ~bits(GLOBAL_FIXED_SHIFT));
     return counters | (has_load_latency(pmu, 0) ? counters << 32 : 0);
+}
+
+static bool has_snapshots(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return pmu->profile->pmu.pebs_format >= 6;
+}
+
+static bool has_metrics_snapshot(const struct pmu *pmu, unsigned i)
+{
+    return has_snapshots(pmu, i) && pmu->profile->pmu.metrics;
+}
+
+/* SDM vol. 3 "MSR_PEBS_DATA_CFG"; the values of counters from format 6 on (Linux' "PEBS counters
+ * snapshotting"), of those that exist. */
+uint64_t pebs_data_cfg_mask(const struct pmu *pmu)
+{
+    static const struct field fields[] = {
+        {PEBS_DATA_CFG_MEMINFO | PEBS_DATA_CFG_GPRS | PEBS_DATA_CFG_XMMS | PEBS_DATA_CFG_LBRS |
+             PEBS_DATA_CFG_LBR_ENTRIES,
+         always},
+        {PEBS_DATA_CFG_CNTR, has_snapshots},
+        {PEBS_DATA_CFG_METRICS, has_metrics_snapshot},
+    };
+    uint64_t mask = existing(pmu, FIELDS(fields));
+    if (has_snapshots(pmu, 0))
+        mask |=
+            (pmu->counters << DATA_CFG_GENERAL_SHIFT & PEBS_DATA_CFG_GENERAL) |
+            ((pmu->counters >> GLOBAL_FIXED_SHIFT) << DATA_CFG_FIXED_SHIFT & PEBS_DATA_CFG_FIXED);
+    return mask;
 }

@@ -8,7 +8,7 @@
 
 /* The old MSR addresses leave room for eight general counters (186H-18DH, C1H-C8H). */
 #define PMU_MAX_GENERAL 8
-#define PMU_MAX_LBR     32
+#define PMU_MAX_LBR     64 /* the most that CPUID.1CH:EAX[7:0] can say */
 #define NEVER           UINT64_MAX
 
 /* One counter, general or fixed. Its value is `value` plus what its source made since the last
@@ -41,10 +41,25 @@ struct lbr_entry {
     uint64_t from, to, info;
 };
 
+#define NEAR_REL_CALL_BYTES 5 /* E8H and 32 bits of distance */
+
+/* Last branch records of one kind: model-specific or architectural. */
+struct lbr_kind {
+    void (*reset)(struct pmu *pmu);
+    bool (*enabled)(const struct pmu *pmu); /* recording is on and not frozen */
+    void (*stop)(struct pmu *pmu); /* as #DB and a freeze before version 4 do; the records stay */
+    void (*record)(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
+                   unsigned cpl_from, bool mispredicted);
+    /* An interrupt or exception is about to be delivered: MSR_LER_*. */
+    void (*last_exception)(struct pmu *pmu);
+};
+extern const struct lbr_kind lbr_model_specific, lbr_architectural; /* lbr.c, lbr_arch.c */
+
 struct pmu {
     struct cpu *cpu;
     const struct profile *profile;
     const struct pmu_kind *kind;
+    const struct lbr_kind *lbr_kind;
     uint64_t counters; /* bitmap of those that exist, as in IA32_PERF_GLOBAL_CTRL */
 
     struct counter general[PMU_MAX_GENERAL];
@@ -60,22 +75,27 @@ struct pmu {
 
     uint64_t metrics_base[EV_COUNT]; /* totals of all rings when PERF_METRICS was last written */
 
-    /* What DEBUGCTL.FREEZE_WHILE_SMM puts back when SMM ends. */
+    /* What is put back when SMM ends: IA32_LBR_CTL.LBREn, and by DEBUGCTL.FREEZE_WHILE_SMM. */
     struct {
+        uint64_t lbren;
         bool frozen;
         uint64_t global_ctrl, debugctl;
         uint64_t total[EV_COUNT]; /* of CPL 0, when it began */
     } smm;
 
-    /* Last branch records. */
+    /* Last branch records: a ring, whose newest is lbr[lbr_tos]. */
     struct lbr_entry lbr[PMU_MAX_LBR];
-    uint64_t lbr_tos, lbr_select;
-    uint64_t last_from, last_to; /* last branch, for the last exception record */
-    uint64_t ler[2];             /* from, to */
+    uint64_t lbr_depth; /* how many are used: IA32_LBR_DEPTH */
+    uint64_t lbr_tos, lbr_select, lbr_ctl;
+    uint64_t lbr_ctl_bits, lbr_info_bits; /* those that CPUID leaf 1CH announces */
+    struct lbr_entry last;                /* the last branch, for the last exception record */
+    struct lbr_entry ler;
     uint64_t lbr_cycle; /* core cycle of the last record, for the cycle count of LBR_INFO */
+    bool lbr_timed;     /* architectural: there was one since recording began */
 
     /* Debug store. */
-    uint64_t rip; /* of the instruction being executed, in careful mode: EventingIP */
+    uint64_t rip;        /* of the instruction being executed, in careful mode: EventingIP */
+    uint64_t retired_at; /* value of cpu->now when the one before it retired, likewise */
     uint64_t ds_area, pebs_enable, pebs_ld_lat, pebs_data_cfg;
     uint64_t pebs_armed; /* counters that overflowed and wait for their next event */
     bool pebs_pmi_owed;  /* errata.c: the threshold was reached, the PMI comes at the next event */
@@ -94,9 +114,13 @@ static inline uint64_t bits(unsigned n)
 /* Bitmap of the counters, as in IA32_PERF_GLOBAL_CTRL. */
 uint64_t existing_counters(const struct pmu_kind *kind, const struct profile *p);
 
-there always, has_lbr, has_ds, has_pebs, has_load_latency;
+there always, has_lbr, has_arch_lbr, has_ds, has_pebs, has_load_latency;
 /* PEBS_BASELINE: adaptive records, PEBS on every counter with every event. */
 there has_extended_pebs;
+
+/* A word of one of the profile's CPUID leaves, sub-leaf 0; 0 without the leaf. */
+enum cpuid_word { CPUID_EAX, CPUID_EBX, CPUID_ECX, CPUID_EDX };
+uint32_t cpuid_word(const struct pmu *pmu, uint32_t leaf, enum cpuid_word word);
 
 static inline bool has_general(const struct pmu *pmu, unsigned i)
 {
@@ -116,6 +140,9 @@ uint64_t global_reset_mask(const struct pmu *pmu);
 uint64_t global_set_mask(const struct pmu *pmu);
 uint64_t debugctl_mask(const struct pmu *pmu);
 uint64_t pebs_enable_mask(const struct pmu *pmu);
+uint64_t pebs_data_cfg_mask(const struct pmu *pmu);
+#define DATA_CFG_GENERAL_SHIFT 32 /* of the counters' bits in it */
+#define DATA_CFG_FIXED_SHIFT   48
 
 /* ---- errata.c: where this processor is not as the manual has it ---- */
 
@@ -147,15 +174,13 @@ void pmu_attend(struct pmu *pmu);
 void pmi_request(struct pmu *pmu, const char *why);
 void pmu_note(struct pmu *pmu, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- lbr.c, bts.c, pebs.c, pebs_record.c ---- */
+/* ---- lbr.c, lbr_arch.c, bts.c, pebs.c, pebs_record.c ---- */
 
-void lbr_reset(struct pmu *pmu);
-void lbr_record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
-                bool mispredicted);
-/* An interrupt or exception is about to be delivered: MSR_LER_*. */
-void lbr_last_exception(struct pmu *pmu);
-/* Recording is on and not frozen. */
-bool lbr_enabled(const struct pmu *pmu);
+/* The i-th newest record. */
+struct lbr_entry *lbr_newest(struct pmu *pmu, unsigned i);
+/* IA32_LBR_DEPTH; false: not a depth of this processor. */
+bool lbr_set_depth(struct pmu *pmu, uint64_t depth);
+void lbr_set_ctl(struct pmu *pmu, uint64_t ctl);
 /* The address in a FROM register, without the flags that some formats keep in its upper bits. */
 uint64_t lbr_from_address(const struct profile *p, uint64_t from);
 uint64_t lbr_select_mask(const struct pmu *pmu);
@@ -166,11 +191,13 @@ void bts_record(struct pmu *pmu, uint64_t from, uint64_t to, bool mispredicted);
 
 /* The counter of that bit overflowed: with PEBS on it, its next event writes a record. */
 void pebs_overflow(struct pmu *pmu, unsigned bit);
+/* What a record that is being written shows of a counter: its value, after its reload. */
+uint64_t pebs_counter_after(struct pmu *pmu, unsigned bit);
 /* After counters_sync, in careful mode: writes the records that are due. */
 void pebs_update(struct pmu *pmu);
 /* Lays out a record in the profile's format: of the event of the counter of that bit; applicable:
  * all the counters whose events it is for. Returns its size in bytes, at most PEBS_RECORD_MAX. */
-#define PEBS_RECORD_MAX 2048
+#define PEBS_RECORD_MAX 2560
 unsigned pebs_record_fill(struct pmu *pmu, unsigned bit, uint64_t applicable, uint8_t *record);
 
 #endif

@@ -2,6 +2,7 @@
  * its sections "Version 1" to "Version 5". */
 #include "sim/pmu/kind.h"
 
+#include "sim/pmu/internal.h"
 #include "sim/profile.h"
 #include "x86/pmu.h"
 
@@ -34,4 +35,9 @@ static const struct pmu_kind architectural[] = {
 const struct pmu_kind *pmu_kind(const struct profile *p)
 {
     return &architectural[p->pmu.version];
+}
+
+const struct lbr_kind *lbr_kind(const struct profile *p)
+{
+    return p->pmu.lbr_format == LBR_FMT_ARCHITECTURAL ? &lbr_architectural : &lbr_model_specific;
 }

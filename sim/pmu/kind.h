@@ -66,6 +66,10 @@ struct pmu_kind {
 /* The kind of a profile's PMU. */
 const struct pmu_kind *pmu_kind(const struct profile *p);
 
+/* The kind of its last branch records. */
+struct lbr_kind;
+const struct lbr_kind *lbr_kind(const struct profile *p);
+
 /* Intel's registers, msr.c. */
 extern const struct msr_rule intel_msrs[];
 extern const struct rdpmc_rule intel_rdpmc[];

@@ -1,6 +1,7 @@
 /*
- * Last branch records. SDM vol. 3 "Last Branch, Interrupt, and Exception Recording" and the
- * sections by generation; where generations differ, the profile's fields say how.
+ * Model-specific last branch records. SDM vol. 3 "Last Branch, Interrupt, and Exception Recording"
+ * and the sections by generation; where generations differ, the profile's fields say how. The
+ * architectural ones are in lbr_arch.c.
  */
 #include "sim/pmu/internal.h"
 #include "x86/pmu.h"
@@ -20,7 +21,6 @@ enum lbr_format {
 #define LBR_FLAG_BITS       1 /* EIP_FLAGS: bit 63 */
 #define LBR_FLAG_BITS_TSX   3 /* EIP_FLAGS_TSX: bits 63:61 */
 #define LBR_INFO_MAX_CYCLES 0xffff
-#define NEAR_REL_CALL_BYTES 5 /* E8H and 32 bits of distance */
 
 static unsigned from_flag_bits(const struct profile *p)
 {
@@ -47,22 +47,33 @@ uint64_t lbr_select_mask(const struct pmu *pmu)
            (pmu->profile->pmu.lbr_callstack ? LBR_SELECT_EN_CALLSTACK : 0);
 }
 
-void lbr_reset(struct pmu *pmu)
+struct lbr_entry *lbr_newest(struct pmu *pmu, unsigned i)
+{
+    return &pmu->lbr[(pmu->lbr_tos + pmu->lbr_depth - i) % pmu->lbr_depth];
+}
+
+static void reset(struct pmu *pmu)
 {
     memset(pmu->lbr, 0, sizeof pmu->lbr);
+    pmu->lbr_depth = pmu->profile->pmu.lbr_depth;
     pmu->lbr_tos = pmu->lbr_select = 0;
-    pmu->last_from = pmu->last_to = pmu->ler[0] = pmu->ler[1] = 0;
+    pmu->last = pmu->ler = (struct lbr_entry){0};
     pmu->lbr_cycle = 0;
 }
 
 /* SDM vol. 3 "Freezing LBR and Performance Counters on PMI": from version 4 on, LBR_FRZ stops
  * recording while DEBUGCTL.LBR stays set. "Branch Trace Messages": in the Core microarchitecture
  * the stack is undefined while TR is set; here it stands still, so that nobody relies on it. */
-bool lbr_enabled(const struct pmu *pmu)
+static bool enabled(const struct pmu *pmu)
 {
     if (pmu->profile->pmu.lbr_core2_addresses && (pmu->debugctl & DEBUGCTL_TR))
         return false;
     return (pmu->debugctl & DEBUGCTL_LBR) && !(pmu->global_status & GLOBAL_STATUS_LBR_FRZ);
+}
+
+static void stop(struct pmu *pmu)
+{
+    pmu->debugctl &= ~DEBUGCTL_LBR;
 }
 
 /* MSR_LBR_SELECT, SDM vol. 3 "Filtering of Last Branch Records": a set bit suppresses the kind.
@@ -84,10 +95,9 @@ static bool suppressed(const struct pmu *pmu, enum branch_kind kind)
     return pmu->lbr_select & (select_bit[kind] | ring);
 }
 
-void lbr_last_exception(struct pmu *pmu)
+static void last_exception(struct pmu *pmu)
 {
-    pmu->ler[0] = pmu->last_from;
-    pmu->ler[1] = pmu->last_to;
+    pmu->ler = pmu->last;
 }
 
 /* SDM vol. 3 "Last Branch, Call Stack, Interrupt, and Exception Recording for Processors Based on
@@ -98,31 +108,31 @@ static bool call_stack(struct pmu *pmu, enum branch_kind kind, uint64_t from, ui
     if (!(pmu->lbr_select & LBR_SELECT_EN_CALLSTACK))
         return false;
     if (kind == BR_RET) {
-        unsigned depth = pmu->profile->pmu.lbr_depth;
         pmu->lbr[pmu->lbr_tos] = (struct lbr_entry){0};
-        pmu->lbr_tos = (pmu->lbr_tos + depth - 1) % depth;
+        pmu->lbr_tos = (pmu->lbr_tos + pmu->lbr_depth - 1) % pmu->lbr_depth;
         return true;
     }
     return kind == BR_CALL_REL && to == from + NEAR_REL_CALL_BYTES;
 }
 
-void lbr_record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
-                bool mispredicted)
+/* The ring filter looks at where the branch ends. */
+static void record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
+                   unsigned cpl_from, bool mispredicted)
 {
     const struct profile *p = pmu->profile;
+    (void)cpl_from;
 
     /* SDM vol. 3 "Last Exception Records": the last branch before the interrupt or exception. */
     if (kind == BR_INTERRUPT || kind == BR_EXCEPTION)
-        lbr_last_exception(pmu);
-    pmu->last_from = from;
-    pmu->last_to = to;
+        last_exception(pmu);
+    pmu->last = (struct lbr_entry){.from = from, .to = to};
     if (suppressed(pmu, kind) || call_stack(pmu, kind, from, to))
         return;
 
     uint64_t cycle = pmu->cpu->now / p->uarch.retire_width;
     uint64_t elapsed = cycle - pmu->lbr_cycle;
     pmu->lbr_cycle = cycle;
-    pmu->lbr_tos = (pmu->lbr_tos + 1) % p->pmu.lbr_depth;
+    pmu->lbr_tos = (pmu->lbr_tos + 1) % pmu->lbr_depth;
     struct lbr_entry *e = &pmu->lbr[pmu->lbr_tos];
     unsigned flags = from_flag_bits(p);
     e->from = flags ? (from << flags >> flags) | (mispredicted ? LBR_MISPRED : 0) : from;
@@ -132,3 +142,11 @@ void lbr_record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t 
         e->info = (elapsed < LBR_INFO_MAX_CYCLES ? elapsed : LBR_INFO_MAX_CYCLES) |
                   (mispredicted ? LBR_MISPRED : 0);
 }
+
+const struct lbr_kind lbr_model_specific = {
+    .reset = reset,
+    .enabled = enabled,
+    .stop = stop,
+    .record = record,
+    .last_exception = last_exception,
+};

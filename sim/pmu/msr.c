@@ -67,30 +67,36 @@ static bool has_offcore(const struct pmu *pmu, unsigned i)
     return i < pmu->profile->pmu.offcore_rsp;
 }
 
+static bool has_model_lbr(const struct pmu *pmu, unsigned i)
+{
+    return has_lbr(pmu, i) && !has_arch_lbr(pmu, i);
+}
+
 static bool has_lbr_select(const struct pmu *pmu, unsigned i)
 {
-    return has_lbr(pmu, i) && pmu->profile->pmu.lbr_select;
+    return has_model_lbr(pmu, i) && pmu->profile->pmu.lbr_select;
 }
 
 static bool has_lbr_nehalem(const struct pmu *pmu, unsigned i)
 {
-    return has_lbr(pmu, i) && !pmu->profile->pmu.lbr_core2_addresses;
+    return has_model_lbr(pmu, i) && !pmu->profile->pmu.lbr_core2_addresses;
 }
 
 static bool has_lbr_core2(const struct pmu *pmu, unsigned i)
 {
-    return has_lbr(pmu, i) && pmu->profile->pmu.lbr_core2_addresses;
+    return has_model_lbr(pmu, i) && pmu->profile->pmu.lbr_core2_addresses;
 }
 
 static bool has_lbr_info(const struct pmu *pmu, unsigned i)
 {
-    return has_lbr(pmu, i) && pmu->profile->pmu.lbr_info;
+    return has_model_lbr(pmu, i) && pmu->profile->pmu.lbr_info;
 }
 
-static bool has_ler(const struct pmu *pmu, unsigned i)
+/* SDM vol. 4 "IA-32 Architectural MSRs": "an attempt to read or write IA32_LBR_x_FROM_IP such that
+ * x >= IA32_LBR_DEPTH.DEPTH will #GP". */
+static bool has_lbr_entry(const struct pmu *pmu, unsigned i)
 {
-    (void)i;
-    return has_lbr(pmu, 0);
+    return has_arch_lbr(pmu, 0) && i < pmu->lbr_depth;
 }
 
 /* ---- What they take, where no register's own file says it ---- */
@@ -126,12 +132,9 @@ static uint64_t ld_lat_mask(const struct pmu *pmu)
     return bits(16);
 }
 
-/* SDM vol. 3 "MSR_PEBS_DATA_CFG". */
-static uint64_t data_cfg_mask(const struct pmu *pmu)
+static uint64_t lbr_ctl_mask(const struct pmu *pmu)
 {
-    (void)pmu;
-    return PEBS_DATA_CFG_MEMINFO | PEBS_DATA_CFG_GPRS | PEBS_DATA_CFG_XMMS | PEBS_DATA_CFG_LBRS |
-           PEBS_DATA_CFG_LBR_ENTRIES;
+    return pmu->lbr_ctl_bits;
 }
 
 /* The stack's depth is a power of two. */
@@ -265,7 +268,7 @@ static bool write_misc_enable(struct pmu *pmu, unsigned i, uint64_t value)
 static bool write_debugctl(struct pmu *pmu, unsigned i, uint64_t value)
 {
     (void)i;
-    pmu->debugctl = value;
+    pmu->debugctl = has_arch_lbr(pmu, 0) ? value & ~DEBUGCTL_LBR : value;
     pmu_attend(pmu);
     cpu_attend(pmu->cpu, ATTN_STEP); /* BTF changes what TF means */
     return true;
@@ -347,10 +350,79 @@ static bool write_lbr_info(struct pmu *pmu, unsigned i, uint64_t value)
     return true;
 }
 
+/* Entry 0 is the newest. */
+static uint64_t read_arch_from(struct pmu *pmu, unsigned i)
+{
+    return lbr_newest(pmu, i)->from;
+}
+
+static uint64_t read_arch_to(struct pmu *pmu, unsigned i)
+{
+    return lbr_newest(pmu, i)->to;
+}
+
+static uint64_t read_arch_info(struct pmu *pmu, unsigned i)
+{
+    return lbr_newest(pmu, i)->info;
+}
+
+static bool write_address(uint64_t *at, uint64_t value)
+{
+    if (!canonical(value))
+        return false;
+    *at = value;
+    return true;
+}
+
+static bool write_arch_from(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    return write_address(&lbr_newest(pmu, i)->from, value);
+}
+
+static bool write_arch_to(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    return write_address(&lbr_newest(pmu, i)->to, value);
+}
+
+/* SDM vol. 4, IA32_LBR_x_INFO, of the bits that have no name: "writes of non-zero values do not
+ * fault". */
+static bool write_arch_info(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    lbr_newest(pmu, i)->info = value;
+    return true;
+}
+
+static bool write_lbr_depth(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    (void)i;
+    return lbr_set_depth(pmu, value);
+}
+
+static bool write_lbr_ctl(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    (void)i;
+    lbr_set_ctl(pmu, value);
+    return true;
+}
+
+/* SDM vol. 4: MSR_LER_* are read-only ("R"), IA32_LER_* are not ("R/W"). */
+static bool write_ler_from(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    (void)i;
+    return has_arch_lbr(pmu, 0) && write_address(&pmu->ler.from, value);
+}
+
+static bool write_ler_to(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    (void)i;
+    return has_arch_lbr(pmu, 0) && write_address(&pmu->ler.to, value);
+}
+
 /* ---- The tables ---- */
 
 #define KEPT(field) .value = offsetof(struct pmu, field)
 #define CORE2_LBR   8
+#define NEHALEM_LBR 32
 
 /* SDM vol. 4. MSR_OFFCORE_RSP_x select what the off-core response events count (vol. 3 "Off-core
  * Response Performance Monitoring"); the model has no such event, but keeps what is written. */
@@ -374,16 +446,23 @@ const struct msr_rule intel_msrs[] = {
     {MSR_OFFCORE_RSP_0,               1, 2,                 has_offcore,        KEPT(offcore_rsp), .takes = any_value},
     {MSR_IA32_DS_AREA,                1, 1,                 has_ds,             KEPT(ds_area), .takes = any_value, .write = write_ds_area},
     {MSR_IA32_PEBS_ENABLE,            1, 1,                 has_pebs,           KEPT(pebs_enable), .takes = pebs_enable_mask, .write = write_pebs_enable},
-    {MSR_PEBS_DATA_CFG,               1, 1,                 has_extended_pebs,  KEPT(pebs_data_cfg), .takes = data_cfg_mask},
+    {MSR_PEBS_DATA_CFG,               1, 1,                 has_extended_pebs,  KEPT(pebs_data_cfg), .takes = pebs_data_cfg_mask},
     {MSR_PEBS_LD_LAT_THRESHOLD,       1, 1,                 has_load_latency,   KEPT(pebs_ld_lat), .takes = ld_lat_mask, .steers = true},
     {MSR_LBR_SELECT,                  1, 1,                 has_lbr_select,     KEPT(lbr_select), .takes = lbr_select_mask},
-    {MSR_LASTBRANCH_TOS,              1, 1,                 has_lbr,            KEPT(lbr_tos), .takes = lbr_tos_mask},
-    {MSR_LER_FROM_LIP,                1, 2,                 has_ler,            KEPT(ler)},
-    {MSR_LASTBRANCH_0_FROM_IP,        1, PMU_MAX_LBR,       has_lbr_nehalem,    .read = read_lbr_from, .takes = any_value, .write = write_lbr_from},
-    {MSR_LASTBRANCH_0_TO_IP,          1, PMU_MAX_LBR,       has_lbr_nehalem,    .read = read_lbr_to, .takes = any_value, .write = write_lbr_to},
+    {MSR_LASTBRANCH_TOS,              1, 1,                 has_model_lbr,      KEPT(lbr_tos), .takes = lbr_tos_mask},
+    {MSR_LER_FROM_LIP,                1, 1,                 has_lbr,            KEPT(ler.from), .takes = any_value, .write = write_ler_from},
+    {MSR_LER_TO_LIP,                  1, 1,                 has_lbr,            KEPT(ler.to), .takes = any_value, .write = write_ler_to},
+    {MSR_IA32_LER_INFO,               1, 1,                 has_arch_lbr,       KEPT(ler.info), .takes = any_value},
+    {MSR_IA32_LBR_CTL,                1, 1,                 has_arch_lbr,       KEPT(lbr_ctl), .takes = lbr_ctl_mask, .write = write_lbr_ctl},
+    {MSR_IA32_LBR_DEPTH,              1, 1,                 has_arch_lbr,       KEPT(lbr_depth), .takes = any_value, .write = write_lbr_depth},
+    {MSR_IA32_LBR_0_FROM_IP,          1, PMU_MAX_LBR,       has_lbr_entry,      .read = read_arch_from, .takes = any_value, .write = write_arch_from},
+    {MSR_IA32_LBR_0_TO_IP,            1, PMU_MAX_LBR,       has_lbr_entry,      .read = read_arch_to, .takes = any_value, .write = write_arch_to},
+    {MSR_IA32_LBR_0_INFO,             1, PMU_MAX_LBR,       has_lbr_entry,      .read = read_arch_info, .takes = any_value, .write = write_arch_info},
+    {MSR_LASTBRANCH_0_FROM_IP,        1, NEHALEM_LBR,       has_lbr_nehalem,    .read = read_lbr_from, .takes = any_value, .write = write_lbr_from},
+    {MSR_LASTBRANCH_0_TO_IP,          1, NEHALEM_LBR,       has_lbr_nehalem,    .read = read_lbr_to, .takes = any_value, .write = write_lbr_to},
     {MSR_LASTBRANCH_0_FROM_CORE2,     1, CORE2_LBR,         has_lbr_core2,      .read = read_lbr_from, .takes = any_value, .write = write_lbr_from},
     {MSR_LASTBRANCH_0_TO_CORE2,       1, CORE2_LBR,         has_lbr_core2,      .read = read_lbr_to, .takes = any_value, .write = write_lbr_to},
-    {MSR_LBR_INFO_0,                  1, PMU_MAX_LBR,       has_lbr_info,       .read = read_lbr_info, .takes = any_value, .write = write_lbr_info},
+    {MSR_LBR_INFO_0,                  1, NEHALEM_LBR,       has_lbr_info,       .read = read_lbr_info, .takes = any_value, .write = write_lbr_info},
     {.most = 0},
 };
 

@@ -32,11 +32,28 @@ void pebs_overflow(struct pmu *pmu, unsigned bit)
 }
 
 /* The field "PEBS Counter Reset" of the management area; "Extended PEBS": the fixed counters follow
- * eight general ones. */
+ * eight general ones; from format 5 on 32 (Linux' MAX_PEBS_EVENTS against MAX_PEBS_EVENTS_FMT4). */
 static uint64_t reset_field(const struct pmu *pmu, unsigned bit)
 {
-    unsigned slot = bit < PMU_MAX_GENERAL ? bit : PMU_MAX_GENERAL + bit - GLOBAL_FIXED_SHIFT;
+    unsigned general = pmu->profile->pmu.pebs_format < 5 ? 8 : 32;
+    unsigned slot = bit < GLOBAL_FIXED_SHIFT ? bit : general + bit - GLOBAL_FIXED_SHIFT;
     return pmu->ds_area + DS_PEBS_RESET + slot * sizeof(uint64_t);
+}
+
+/* Whether the record that is being written reloads the counter, and with what. */
+static bool reloads(const struct pmu *pmu, unsigned bit, uint64_t *value)
+{
+    if (!(pmu->global_status & enabled_counters(pmu) & ARCH_BIT(bit)) ||
+        !cpu_read_linear(pmu->cpu, reset_field(pmu, bit), value, sizeof *value))
+        return false;
+    *value &= bits(counter_width(pmu, bit));
+    return true;
+}
+
+uint64_t pebs_counter_after(struct pmu *pmu, unsigned bit)
+{
+    uint64_t value;
+    return reloads(pmu, bit, &value) ? value : counter_at(pmu, bit)->value;
 }
 
 /* "After each PEBS record is written, the processor checks each counter to see if it overflowed and
@@ -44,14 +61,12 @@ static uint64_t reset_field(const struct pmu *pmu, unsigned bit)
 static void reload(struct pmu *pmu)
 {
     uint64_t overflowed = pmu->global_status & enabled_counters(pmu);
-    pmu->global_status &= ~overflowed;
-    pmu->pebs_armed &= ~overflowed;
     for (uint64_t m = overflowed; m; m &= m - 1) {
         unsigned bit = __builtin_ctzll(m);
-        uint64_t value;
-        if (cpu_read_linear(pmu->cpu, reset_field(pmu, bit), &value, sizeof value))
-            counter_at(pmu, bit)->value = value & bits(counter_width(pmu, bit));
+        counter_at(pmu, bit)->value = pebs_counter_after(pmu, bit);
     }
+    pmu->global_status &= ~overflowed;
+    pmu->pebs_armed &= ~overflowed;
     counters_reschedule(pmu);
 }
 

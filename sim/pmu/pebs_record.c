@@ -1,7 +1,8 @@
 /*
  * The layout of PEBS records. Formats 0 to 3 are one structure, each format longer than the one
- * before: SDM vol. 3 "PEBS Record Format" of each generation. Format 4 is made of groups that
- * MSR_PEBS_DATA_CFG selects: "Adaptive PEBS".
+ * before: SDM vol. 3 "PEBS Record Format" of each generation. Formats 4 to 6 are made of groups
+ * that MSR_PEBS_DATA_CFG selects: "Adaptive PEBS". What formats 5 and 6 add is taken from Linux'
+ * arch/x86/events/intel/ds.c and asm/perf_event.h.
  */
 #include "sim/pmu/internal.h"
 #include "x86/pmu.h"
@@ -20,6 +21,8 @@ static const struct {
     [2] = {192, true,  false},
     [3] = {200, true,  true},
     [4] = {0,   true,  true},
+    [5] = {0,   true,  true},
+    [6] = {0,   true,  true},
     // clang-format on
 };
 
@@ -119,15 +122,16 @@ static unsigned fill_fixed(struct pmu *pmu, unsigned bit, uint64_t applicable, u
     return formats[format].size;
 }
 
-/* ---- Format 4 ---- */
+/* ---- Formats 4 to 6 ---- */
 
 struct basic_group {
-    uint64_t format_size; /* groups in 47:0, size of the record in 63:48 */
-    uint64_t ip;          /* EventingIP */
+    uint32_t groups;         /* MSR_PEBS_DATA_CFG[31:0] */
+    uint16_t retire_latency; /* with PEBS_TIMING_INFO */
+    uint16_t size;           /* of the record */
+    uint64_t ip;             /* EventingIP */
     uint64_t applicable_counters;
     uint64_t tsc;
 };
-#define RECORD_SIZE_SHIFT 48
 
 struct memory_group {
     uint64_t address, source, latency, tsx;
@@ -138,6 +142,7 @@ struct gpr_group {
     uint64_t rflags, rip, r[16];
 };
 
+#define SLOTS_COUNTER   3   /* TOPDOWN.SLOTS */
 #define XMM_GROUP_BYTES 256 /* sixteen registers that this machine lacks: zeros */
 
 struct lbr_group_entry {
@@ -145,19 +150,72 @@ struct lbr_group_entry {
 };
 
 /* The newest records first, as many as MSR_PEBS_DATA_CFG asks for; zeros past the stack's depth. */
-static unsigned fill_lbrs(const struct pmu *pmu, uint8_t *out)
+static unsigned fill_lbrs(struct pmu *pmu, uint8_t *out)
 {
-    unsigned depth = pmu->profile->pmu.lbr_depth, n = 0;
+    unsigned depth = pmu->lbr_depth, n = 0;
     unsigned entries =
         ((pmu->pebs_data_cfg & PEBS_DATA_CFG_LBR_ENTRIES) >> PEBS_DATA_CFG_LBR_SHIFT) + 1;
     if (entries > depth)
         entries = depth;
     for (unsigned i = 0; i < entries; i++) {
-        const struct lbr_entry *e = &pmu->lbr[(pmu->lbr_tos + depth - i) % depth];
+        const struct lbr_entry *e = lbr_newest(pmu, i);
         struct lbr_group_entry g = {e->from, e->to, e->info};
         memcpy(out + n, &g, sizeof g);
         n += sizeof g;
     }
+    return n;
+}
+
+/* IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO: core cycles from the retirement of the instruction
+ * before to that of this one. */
+static uint16_t retire_latency(const struct pmu *pmu)
+{
+    uint64_t cycles = (pmu->cpu->now - pmu->retired_at) / pmu->profile->uarch.retire_width;
+    if (!(pmu->profile->pmu.capabilities & PERF_CAP_PEBS_TIMING_INFO))
+        return 0;
+    return cycles < UINT16_MAX ? cycles : UINT16_MAX;
+}
+
+/* From format 5 on the quadword is divided: cycles of the instruction in 15:0, of the access to the
+ * caches in 47:32. In this machine the one is the other. */
+static uint64_t latency_field(const struct pmu *pmu, uint64_t latency)
+{
+    if (pmu->profile->pmu.pebs_format < 5)
+        return latency;
+    latency = latency < UINT16_MAX ? latency : UINT16_MAX;
+    return latency | latency << 32;
+}
+
+struct counters_header {
+    uint32_t general, fixed, metrics, reserved;
+};
+#define METRICS_THERE 3 /* IA32_FIXED_CTR3 and PERF_METRICS */
+
+static unsigned put(uint8_t *out, uint64_t value)
+{
+    memcpy(out, &value, sizeof value);
+    return sizeof value;
+}
+
+/* Format 6: the header says whose values follow, general counters, fixed ones, the slots with their
+ * metrics. */
+static unsigned fill_counters(struct pmu *pmu, uint64_t groups, uint8_t *out)
+{
+    struct counters_header h = {0};
+    unsigned n = sizeof h;
+    if (groups & PEBS_DATA_CFG_CNTR) {
+        h.general = (groups & PEBS_DATA_CFG_GENERAL) >> DATA_CFG_GENERAL_SHIFT;
+        h.fixed = (groups & PEBS_DATA_CFG_FIXED) >> DATA_CFG_FIXED_SHIFT;
+    }
+    if (groups & PEBS_DATA_CFG_METRICS)
+        h.metrics = METRICS_THERE;
+    for (uint64_t m = h.general | (uint64_t)h.fixed << GLOBAL_FIXED_SHIFT; m; m &= m - 1)
+        n += put(out + n, pebs_counter_after(pmu, __builtin_ctzll(m)));
+    if (h.metrics) {
+        n += put(out + n, pebs_counter_after(pmu, GLOBAL_FIXED_SHIFT + SLOTS_COUNTER));
+        n += put(out + n, metrics_read(pmu));
+    }
+    memcpy(out, &h, sizeof h);
     return n;
 }
 
@@ -167,11 +225,15 @@ static unsigned fill_groups(struct pmu *pmu, unsigned bit, uint64_t applicable, 
     struct cpu *cpu = pmu->cpu;
     uint64_t groups = counter_at(pmu, bit)->adaptive ? pmu->pebs_data_cfg : 0;
     struct basic_group basic = {
-        .ip = pmu->rip, .applicable_counters = applicable, .tsc = cpu_tsc(cpu)};
+        .retire_latency = retire_latency(pmu),
+        .ip = pmu->rip,
+        .applicable_counters = applicable,
+        .tsc = cpu_tsc(cpu),
+    };
     unsigned n = sizeof basic;
     if (groups & PEBS_DATA_CFG_MEMINFO) {
         struct memory_access m = memory_access(pmu, bit);
-        struct memory_group g = {m.address, m.source, m.latency, 0};
+        struct memory_group g = {m.address, m.source, latency_field(pmu, m.latency), 0};
         memcpy(out + n, &g, sizeof g);
         n += sizeof g;
     }
@@ -188,7 +250,10 @@ static unsigned fill_groups(struct pmu *pmu, unsigned bit, uint64_t applicable, 
     }
     if (groups & PEBS_DATA_CFG_LBRS)
         n += fill_lbrs(pmu, out + n);
-    basic.format_size = groups | (uint64_t)n << RECORD_SIZE_SHIFT;
+    if (groups & (PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_METRICS))
+        n += fill_counters(pmu, groups, out + n);
+    basic.groups = groups;
+    basic.size = n;
     memcpy(out, &basic, sizeof basic);
     return n;
 }

@@ -26,11 +26,15 @@ void pmu_free(struct pmu *pmu)
 
 /* SDM vol. 3 "Processor State After Reset" (table of states following power-up, RESET, INIT):
  * performance counters, event selects and the other MSRs are 0 after power-up, but
- * IA32_PERF_GLOBAL_CTRL has the general counters' bits set; INIT leaves all of them alone. */
+ * IA32_PERF_GLOBAL_CTRL has the general counters' bits set; INIT leaves all of them alone, but
+ * ends the recording of branches by IA32_LBR_CTL (lbr_arch.c). */
 void pmu_reset(struct pmu *pmu, bool init)
 {
-    if (init)
+    if (init) {
+        pmu->lbr_ctl &= ~LBR_CTL_LBREN;
+        pmu_attend(pmu);
         return;
+    }
     struct cpu *cpu = pmu->cpu;
     const struct profile *p = pmu->profile;
     memset(pmu, 0, sizeof *pmu);
@@ -38,12 +42,13 @@ void pmu_reset(struct pmu *pmu, bool init)
     pmu->profile = p;
     pmu->pmi_due = NEVER;
     pmu->kind = pmu_kind(p);
+    pmu->lbr_kind = lbr_kind(p);
     pmu->counters = existing_counters(pmu->kind, p);
     pmu->misc_enable = p->pmu.misc_enable;
     if (pmu->kind->enable == ENABLE_GLOBAL)
         pmu->global_ctrl = pmu->counters & bits(GLOBAL_FIXED_SHIFT);
     errata_reset(pmu);
-    lbr_reset(pmu);
+    pmu->lbr_kind->reset(pmu);
     metrics_restart(pmu);
     counters_configure(pmu);
 }
@@ -63,7 +68,7 @@ static bool needs_every_instruction(const struct pmu *pmu)
 /* An armed PEBS follows interrupts, to know where the next instruction begins. */
 static bool needs_branches(const struct pmu *pmu)
 {
-    return lbr_enabled(pmu) || bts_enabled(pmu) || pmu->pebs_armed != 0;
+    return pmu->lbr_kind->enabled(pmu) || bts_enabled(pmu) || pmu->pebs_armed != 0;
 }
 
 void pmu_attend(struct pmu *pmu)
@@ -79,11 +84,10 @@ void pmu_attend(struct pmu *pmu)
 void pmu_branch(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
                 unsigned cpl_from, bool mispredicted)
 {
-    (void)cpl_from; /* the ring filters look at where the branch ends */
     if (kind == BR_INTERRUPT || kind == BR_EXCEPTION)
         pmu->rip = to;
-    if (lbr_enabled(pmu))
-        lbr_record(pmu, kind, from, to, mispredicted);
+    if (pmu->lbr_kind->enabled(pmu))
+        pmu->lbr_kind->record(pmu, kind, from, to, cpl_from, mispredicted);
     if (bts_enabled(pmu))
         bts_record(pmu, from, to, mispredicted);
 }
@@ -92,12 +96,14 @@ void pmu_branch(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t 
  * exception. "Monitoring Branches, Exceptions, and Interrupts": it clears LBR before it executes
  * the handler, keeps the stack as it is and does not record the #DB in it ("exceptions (except for
  * debug exceptions)"); TR stays set, so that BTS does record it. MSR_LER_* know no such exception.
- */
+ * "Last Branch Records": "when a branch happens because of a #DB exception, IA32_LBR_CTL.LBREn is
+ * cleared. As a result, the operation is not recorded". */
 void pmu_debug_exception(struct pmu *pmu)
 {
-    if (lbr_enabled(pmu))
-        lbr_last_exception(pmu);
-    pmu->debugctl &= ~(DEBUGCTL_LBR | DEBUGCTL_BTF);
+    if (pmu->lbr_kind->enabled(pmu))
+        pmu->lbr_kind->last_exception(pmu);
+    pmu->lbr_kind->stop(pmu);
+    pmu->debugctl &= ~DEBUGCTL_BTF;
     pmu_attend(pmu);
 }
 
@@ -114,8 +120,9 @@ bool pmu_masks_lvt(const struct pmu *pmu)
 /* ---- PMI and freeze ---- */
 
 /* SDM vol. 3 "Freezing LBR and Performance Counters on PMI". Legacy (versions 2 and 3): the
- * processor clears every enable of IA32_PERF_GLOBAL_CTRL, and DEBUGCTL.LBR. Streamlined (version 4
- * on): it sets CTR_FRZ and LBR_FRZ instead, and the enables stay. */
+ * processor clears every enable of IA32_PERF_GLOBAL_CTRL, and DEBUGCTL.LBR (IA32_LBR_CTL.LBREn,
+ * though no such processor has it). Streamlined (version 4 on): it sets CTR_FRZ and LBR_FRZ
+ * instead, and the enables stay. */
 static void freeze(struct pmu *pmu)
 {
     bool in_status = pmu->kind->freeze == FREEZE_STATUS;
@@ -129,7 +136,7 @@ static void freeze(struct pmu *pmu)
         if (in_status)
             pmu->global_status |= GLOBAL_STATUS_LBR_FRZ;
         else
-            pmu->debugctl &= ~DEBUGCTL_LBR;
+            pmu->lbr_kind->stop(pmu);
     }
     counters_configure(pmu);
 }
@@ -152,6 +159,7 @@ void pmu_update(struct pmu *pmu)
         raise_pmi(pmu);
     pmu->cpu->last_load.dtlb_miss = false;
     pmu->rip = pmu->cpu->rip;
+    pmu->retired_at = pmu->cpu->now;
     counters_reschedule(pmu);
 }
 

@@ -7,7 +7,9 @@
  * the SMI handler issues RSM". That the enables come back as they were, and not as ones throughout,
  * is read into it: a counter that was off would count from then on.
  *
- * Without the bit nothing changes: what the handler does is counted and recorded.
+ * Without the bit nothing changes: what the handler does is counted and recorded. Architectural
+ * last branch records alone never take it: "IA32_LBR_CTL.LBREn is saved and cleared on #SMI, and
+ * restored on RSM" ("Last Branch Records").
  */
 #include "sim/pmu/internal.h"
 #include "x86/pmu.h"
@@ -17,6 +19,9 @@
 void pmu_enter_smm(struct pmu *pmu)
 {
     counters_sync(pmu);
+    pmu->smm.lbren = pmu->lbr_ctl & LBR_CTL_LBREN;
+    pmu->lbr_ctl &= ~LBR_CTL_LBREN;
+    pmu_attend(pmu);
     pmu->smm.frozen = pmu->debugctl & DEBUGCTL_FREEZE_WHILE_SMM;
     if (!pmu->smm.frozen)
         return;
@@ -33,6 +38,8 @@ void pmu_enter_smm(struct pmu *pmu)
 void pmu_leave_smm(struct pmu *pmu)
 {
     counters_sync(pmu);
+    pmu->lbr_ctl |= pmu->smm.lbren;
+    pmu_attend(pmu);
     if (pmu->smm.frozen) {
         pmu->global_ctrl = pmu->smm.global_ctrl;
         pmu->debugctl = pmu->smm.debugctl;

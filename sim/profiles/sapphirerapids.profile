@@ -1,12 +1,17 @@
 # Xeon Platinum 8480+, Sapphire Rapids: perfmon version 5
 #
-# 8 x 48-bit general counters, 4 fixed by the bitmap of CPUID.0AH:ECX, no AnyThread, PERF_METRICS.
-# Family 6, model 8FH, stepping 8.
-# Sources: SDM vol. 3 "Architectural Performance Monitoring Version 5"; perfmon's event list for
-# Sapphire Rapids; SDM vol. 4, MSRs of this family and model; Linux
-# arch/x86/events/intel/{core,ds,lbr}.c; cache and latency figures from Intel's optimization
-# reference manual, rounded. The silicon has architectural last branch records and adaptive PEBS,
-# which the model lacks: neither is announced. The last level cache is rounded to a power of two.
+# 8 x 48-bit general counters, 4 fixed by the bitmap of CPUID.0AH:ECX, no AnyThread, PERF_METRICS,
+# architectural last branch records up to 32, PEBS format 5. Family 6, model 8FH, stepping 8.
+# Sources: SDM vol. 3 "Architectural Performance Monitoring Version 5", "Last Branch Records"; Intel's
+# perfmon event list for Sapphire Rapids, V1.39 (codes, counters, what is precise); SDM vol. 4, MSRs
+# of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c; CPUID leaves 0, 0AH and 1CH
+# from the dumps of the InstLatx64 collection, the others composed; cache and latency figures from
+# Intel's optimization reference manual, rounded. The last level cache is rounded to a power of two.
+#
+# IA32_PERF_CAPABILITIES (F5FFH) is composed from what the sources say of its parts; no reading from
+# a machine was found. PEBS on every counter with every event (PEBS_BASELINE). The perfmon list keeps
+# IA32_PMC0 out of PEBS for INST_RETIRED.ANY_P, which the model does not. Linux counts the auxiliary
+# event 03H/82H beside load latency on this core; here it is not needed.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
@@ -18,7 +23,7 @@ name = sapphirerapids
 description = Xeon Platinum 8480+, Sapphire Rapids: perfmon version 5
 microcode = 0x2b000603
 
-cpuid.0x0 = 0x00000016 0x756e6547 0x6c65746e 0x49656e69
+cpuid.0x0 = 0x00000020 0x756e6547 0x6c65746e 0x49656e69
 cpuid.0x1 = 0x000806f8 0x00010800 0x01a02010 0x000bab7c
 cpuid.0x2 = 0x00feff01 0x000000f0 0 0
 cpuid.0x4.0 = 0x00000121 0x02c0003f 0x0000003f 0x00000000
@@ -27,13 +32,16 @@ cpuid.0x4.2 = 0x00000143 0x03c0003f 0x000007ff 0x00000000
 cpuid.0x4.3 = 0x00000163 0x03c0003f 0x0000ffff 0x00000000
 cpuid.0x4.4 = 0 0 0 0
 cpuid.0x6 = 0x00000004 0 0 0
-cpuid.0x7.0 = 0 0x00800309 0 0
+cpuid.0x7.0 = 0 0x00800309 0 0x00080000
 cpuid.0xb.0 = 0 1 0x00000100 0
 cpuid.0xb.1 = 4 8 0x00000201 0
 cpuid.0xd.0 = 0 0 0 0
 # TSC = 25 MHz * 160 / 2.
 cpuid.0x15 = 2 160 25000000 0
 cpuid.0x16 = 2000 3800 100 0
+# Depths 8, 16 and 32, cleared in deep C-states, effective addresses; filters by ring and by branch,
+# call-stack mode; mispredictions, cycles and types of branches; no logging of events.
+cpuid.0x1c = 0x4000000b 7 7 0
 cpuid.0x80000000 = 0x80000008 0 0 0
 cpuid.0x80000001 = 0 0 0x00000121 0x2c100800
 cpuid.0x80000002 = 0x65746e49 0x2952286c 0x6f655820 0x2952286e
@@ -62,16 +70,16 @@ pmu.anythread = no
 pmu.pin_control = no
 pmu.full_width = yes
 pmu.has_capabilities = yes
-pmu.capabilities = 0xb000
+pmu.capabilities = 0xf5ff
 pmu.misc_enable = 0x850089
 pmu.bts = yes
 pmu.ds64 = yes
 pmu.bts_predicted = yes
-pmu.pebs_counters = 0
-pmu.pebs_format = 0
-pmu.pebs_load_latency = no
-pmu.lbr_depth = 0
-pmu.lbr_format = 0
+pmu.pebs_counters = 0xff
+pmu.pebs_format = 5
+pmu.pebs_load_latency = yes
+pmu.lbr_depth = 32
+pmu.lbr_format = 63
 pmu.lbr_select = no
 pmu.offcore_rsp = 2
 pmu.skid = 20
@@ -80,25 +88,26 @@ pmu.metrics = yes
 
 event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
 event.0x3c.0x01 = CPU_CLK_UNHALTED.REF_P ref-cycle
-event.0xc0.0x00 = INST_RETIRED.ANY_P insn
-event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch
-event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict
+event.0xc0.0x00 = INST_RETIRED.ANY_P insn pebs
+event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch pebs
+event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict pebs
 event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
 event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
 event.0xa4.0x01 = TOPDOWN.SLOTS_P slots
 event.0xc2.0x02 = UOPS_RETIRED.SLOTS uops
-event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call
-event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret
-event.0xc4.0x11 = BR_INST_RETIRED.COND branch-cond
-event.0xc4.0x20 = BR_INST_RETIRED.NEAR_TAKEN branch-taken
-event.0xc4.0x40 = BR_INST_RETIRED.FAR_BRANCH branch-far
-event.0xd0.0x81 = MEM_INST_RETIRED.ALL_LOADS load
-event.0xd0.0x82 = MEM_INST_RETIRED.ALL_STORES store
-event.0xd1.0x01 = MEM_LOAD_RETIRED.L1_HIT l1-hit
-event.0xd1.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit
-event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit
-event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss
-event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss
+event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
+event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret pebs
+event.0xc4.0x11 = BR_INST_RETIRED.COND branch-cond pebs
+event.0xc4.0x20 = BR_INST_RETIRED.NEAR_TAKEN branch-taken pebs
+event.0xc4.0x40 = BR_INST_RETIRED.FAR_BRANCH branch-far pebs
+event.0xcd.0x01 = MEM_TRANS_RETIRED.LOAD_LATENCY load pebs latency counters=0xfe
+event.0xd0.0x81 = MEM_INST_RETIRED.ALL_LOADS load pebs counters=0xf
+event.0xd0.0x82 = MEM_INST_RETIRED.ALL_STORES store pebs counters=0xf
+event.0xd1.0x01 = MEM_LOAD_RETIRED.L1_HIT l1-hit pebs counters=0xf
+event.0xd1.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit pebs counters=0xf
+event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit pebs counters=0xf
+event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss pebs counters=0xf
+event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs counters=0xf
 
 cache.l1d = 49152 12 64 5
 cache.l2 = 2097152 16 64 14

@@ -119,7 +119,7 @@ static void freeze_lbrs_on_pmi_by_version(void **state)
     for (unsigned p = 0; p < LENGTH(pmu_profiles); p++) {
         rig_start(pmu_profiles[p], NULL);
         const uint64_t bits = DEBUGCTL_LBR | DEBUGCTL_FREEZE_LBRS_ON_PMI;
-        if (write_faults(MSR_IA32_DEBUGCTL, bits))
+        if (read_faults(MSR_LASTBRANCH_TOS) || write_faults(MSR_IA32_DEBUGCTL, bits))
             continue;
         overflow_with(bits);
         CHECK_EQUAL(read_msr(MSR_IA32_DEBUGCTL) & DEBUGCTL_LBR, rig.version >= 4 ? DEBUGCTL_LBR : 0,

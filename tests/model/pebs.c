@@ -1,4 +1,4 @@
-/* Precise event based sampling: formats 0 to 4, load latency. */
+/* Precise event based sampling: formats 0 to 6, load latency. */
 #include <string.h>
 
 #include "tests/model/ds.h"
@@ -16,14 +16,16 @@ static const struct pebs {
     enum cpu_event counts;
     unsigned format, size;
 } generations[] = {
-    {"core2", 0x00c0, EV_INSN, 0, 144},       {"westmere", 0x010b, EV_LOAD, 1, 176},
-    {"sandybridge", 0x81d0, EV_LOAD, 1, 176}, {"haswell", 0x81d0, EV_LOAD, 2, 192},
-    {"skylake", 0x81d0, EV_LOAD, 3, 200},     {"icelake", 0x81d0, EV_LOAD, 4, 32},
+    {"core2", 0x00c0, EV_INSN, 0, 144},         {"westmere", 0x010b, EV_LOAD, 1, 176},
+    {"sandybridge", 0x81d0, EV_LOAD, 1, 176},   {"haswell", 0x81d0, EV_LOAD, 2, 192},
+    {"skylake", 0x81d0, EV_LOAD, 3, 200},       {"icelake", 0x81d0, EV_LOAD, 4, 32},
+    {"sapphirerapids", 0x81d0, EV_LOAD, 5, 32},
 };
 #define FOR_EACH_GENERATION(g)                                                                     \
     for (const struct pebs *g = generations; g < generations + LENGTH(generations); g++)
 static const struct pebs *const westmere = &generations[1], *const haswell = &generations[3],
-                                *const skylake = &generations[4], *const icelake = &generations[5];
+                                *const skylake = &generations[4], *const icelake = &generations[5],
+                                *const sapphirerapids = &generations[6];
 
 /* Byte offsets in formats 0 to 3. */
 enum {
@@ -44,9 +46,10 @@ static uint64_t minus(uint64_t n)
 }
 
 /* Counter 0 overflows at the third event, and each third one from then on; threshold in records. */
-static void set_up(const struct pebs *g, unsigned threshold, unsigned size)
+static void set_up_changed(const struct pebs *g, unsigned threshold, unsigned size,
+                           const char *change, const char *another)
 {
-    rig_start(g->profile, "pmu.skid=0", NULL);
+    rig_start(g->profile, "pmu.skid=0", change, another, NULL);
     apic_arm(APIC_LVT_DELIVERY_FIXED);
     for (unsigned n = 0; n < 8 * 1024; n += 8)
         poke(PEBS_BUFFER + n, SENTINEL);
@@ -60,6 +63,11 @@ static void set_up(const struct pebs *g, unsigned threshold, unsigned size)
     write_msr(MSR_IA32_PMC0, (uint32_t)-3);
     write_msr(MSR_IA32_PERFEVTSEL0, g->event | BOTH_RINGS | PERFEVTSEL_EN);
     write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+}
+
+static void set_up(const struct pebs *g, unsigned threshold, unsigned size)
+{
+    set_up_changed(g, threshold, size, NULL, NULL);
 }
 
 /* Instructions number first to last, each with one of the events: RIP goes up by 16, RAX is the
@@ -300,18 +308,17 @@ static void data_address_of_precise_loads(void **state)
     }
 }
 
-/* ---- Format 4 ---- */
+/* ---- Formats 4 to 6 ---- */
 
 enum { BASIC_IP = 8, BASIC_COUNTERS = 16, BASIC_TSC = 24, BASIC_SIZE = 32 };
 enum { MEMINFO_SIZE = 32, GPRS_SIZE = 144, XMMS_SIZE = 256, LBR_ENTRY_SIZE = 24 };
 
-static void adaptive_record(uint64_t groups, unsigned size)
+static void adaptive_record(const struct pebs *g, uint64_t groups, unsigned size)
 {
-    set_up(icelake, 9, size);
+    set_up(g, 9, size);
     write_msr(MSR_PEBS_DATA_CFG, groups);
-    write_msr(MSR_IA32_PERFEVTSEL0,
-              icelake->event | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
-    instructions(icelake, 1, 4);
+    write_msr(MSR_IA32_PERFEVTSEL0, g->event | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
+    instructions(g, 1, 4);
     CHECK_EQUAL(used(), size, "groups %#llx", (unsigned long long)groups);
     CHECK_EQUAL(peek(PEBS_BUFFER), groups | (uint64_t)size << 48, "format and size");
     CHECK_EQUAL(peek(PEBS_BUFFER + size), SENTINEL, "nothing behind it");
@@ -321,20 +328,26 @@ static void adaptive_groups(void **state)
 {
     (void)state;
     const uint64_t lbr3 = PEBS_DATA_CFG_LBRS | 2 << PEBS_DATA_CFG_LBR_SHIFT;
-    adaptive_record(0, BASIC_SIZE);
-    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_IP), 0x4030, "the instruction's own address");
-    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_COUNTERS), 1, "applicable counters");
-    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_TSC), cpu_tsc(rig.cpu), "TSC");
-    adaptive_record(PEBS_DATA_CFG_MEMINFO, BASIC_SIZE + MEMINFO_SIZE);
-    adaptive_record(PEBS_DATA_CFG_GPRS, BASIC_SIZE + GPRS_SIZE);
-    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 8), 0x4040, "RIP");
-    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 16), 4, "RAX");
-    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + GPRS_SIZE - 8), 0x1500000004, "R15");
-    adaptive_record(PEBS_DATA_CFG_XMMS, BASIC_SIZE + XMMS_SIZE);
-    adaptive_record(lbr3, BASIC_SIZE + 3 * LBR_ENTRY_SIZE);
-    adaptive_record(PEBS_DATA_CFG_MEMINFO | PEBS_DATA_CFG_GPRS | PEBS_DATA_CFG_XMMS | lbr3,
-                    BASIC_SIZE + MEMINFO_SIZE + GPRS_SIZE + XMMS_SIZE + 3 * LBR_ENTRY_SIZE);
-    CHECK(write_faults(MSR_PEBS_DATA_CFG, 1 << 4), "a group that there is not");
+    const struct pebs *const both[] = {icelake, sapphirerapids};
+    for (unsigned i = 0; i < LENGTH(both); i++) {
+        const struct pebs *g = both[i];
+        adaptive_record(g, 0, BASIC_SIZE);
+        CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_IP), 0x4030, "the instruction's own address");
+        CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_COUNTERS), 1, "applicable counters");
+        CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_TSC), cpu_tsc(rig.cpu), "TSC");
+        adaptive_record(g, PEBS_DATA_CFG_MEMINFO, BASIC_SIZE + MEMINFO_SIZE);
+        adaptive_record(g, PEBS_DATA_CFG_GPRS, BASIC_SIZE + GPRS_SIZE);
+        CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 8), 0x4040, "RIP");
+        CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 16), 4, "RAX");
+        CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + GPRS_SIZE - 8), 0x1500000004, "R15");
+        adaptive_record(g, PEBS_DATA_CFG_XMMS, BASIC_SIZE + XMMS_SIZE);
+        adaptive_record(g, lbr3, BASIC_SIZE + 3 * LBR_ENTRY_SIZE);
+        adaptive_record(g, PEBS_DATA_CFG_MEMINFO | PEBS_DATA_CFG_GPRS | PEBS_DATA_CFG_XMMS | lbr3,
+                        BASIC_SIZE + MEMINFO_SIZE + GPRS_SIZE + XMMS_SIZE + 3 * LBR_ENTRY_SIZE);
+        CHECK(write_faults(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_CNTR), "a group that there is not");
+        CHECK(write_faults(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_METRICS), "another");
+        CHECK(write_faults(MSR_PEBS_DATA_CFG, ARCH_BIT(32)), "a counter for it");
+    }
 }
 
 static void adaptive_needs_the_counters_bit(void **state)
@@ -346,39 +359,55 @@ static void adaptive_needs_the_counters_bit(void **state)
     CHECK_EQUAL(peek(PEBS_BUFFER), (uint64_t)BASIC_SIZE << 48, "the basic group alone");
 }
 
-/* The newest record first. */
+/* The newest record first, of either kind. */
 static void adaptive_lbr_group(void **state)
 {
     (void)state;
-    set_up(icelake, 9, BASIC_SIZE + 2 * LBR_ENTRY_SIZE);
-    write_msr(MSR_IA32_DEBUGCTL, DEBUGCTL_LBR);
-    branch(BR_JMP_REL, 0x10, 0x11);
-    branch(BR_JMP_REL, 0x20, 0x21);
-    branch(BR_JMP_REL, 0x30, 0x31);
-    write_msr(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_LBRS | 1 << PEBS_DATA_CFG_LBR_SHIFT);
-    write_msr(MSR_IA32_PERFEVTSEL0,
-              icelake->event | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
-    instructions(icelake, 1, 4);
-    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE), 0x30, "from of the newest");
-    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + LBR_ENTRY_SIZE + 8), 0x21, "to of the next");
+    const struct pebs *const both[] = {icelake, sapphirerapids};
+    for (unsigned i = 0; i < LENGTH(both); i++) {
+        const struct pebs *g = both[i];
+        set_up(g, 9, BASIC_SIZE + 2 * LBR_ENTRY_SIZE);
+        if (g == icelake)
+            write_msr(MSR_IA32_DEBUGCTL, DEBUGCTL_LBR);
+        else
+            write_msr(MSR_IA32_LBR_CTL, LBR_CTL_LBREN | LBR_CTL_OS | LBR_CTL_NEAR_REL_JMP);
+        branch(BR_JMP_REL, 0x10, 0x11);
+        branch(BR_JMP_REL, 0x20, 0x21);
+        branch(BR_JMP_REL, 0x30, 0x31);
+        write_msr(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_LBRS | 1 << PEBS_DATA_CFG_LBR_SHIFT);
+        write_msr(MSR_IA32_PERFEVTSEL0,
+                  g->event | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
+        instructions(g, 1, 4);
+        uint64_t group = PEBS_BUFFER + BASIC_SIZE;
+        CHECK_EQUAL(peek(group), 0x30, "from of the newest");
+        CHECK_EQUAL(peek(group + LBR_ENTRY_SIZE + 8), 0x21, "to of the next");
+        if (g == sapphirerapids)
+            CHECK_EQUAL(peek(group + 16), read_msr(MSR_IA32_LBR_0_INFO), "info of the newest");
+    }
 }
 
-/* "Extended PEBS": fixed counters, events that are not precise, no LL_EN. */
+/* "Extended PEBS": fixed counters, events that are not precise, no LL_EN. The fixed counters' reset
+ * values follow eight general ones, from format 5 on 32. */
 static void extended_pebs(void **state)
 {
     (void)state;
-    set_up(icelake, 9, BASIC_SIZE);
-    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
-    write_msr(MSR_IA32_PEBS_ENABLE, ARCH_BIT(GLOBAL_FIXED_SHIFT));
-    poke(DS_PEBS_RESET(DS_PEBS_RESET_FIXED), minus(7));
-    write_msr(MSR_IA32_FIXED_CTR0, minus(1));
-    write_msr(MSR_IA32_FIXED_CTR_CTRL, FIXED_CTR_CTRL_OS);
-    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
-    retire(0, 1);
-    retire(0, 1);
-    CHECK_EQUAL(used(), BASIC_SIZE, "a record of IA32_FIXED_CTR0");
-    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_COUNTERS), ARCH_BIT(GLOBAL_FIXED_SHIFT), "its counter");
-    CHECK_EQUAL(read_msr(MSR_IA32_FIXED_CTR0), minus(7), "its reload");
+    const struct pebs *const both[] = {icelake, sapphirerapids};
+    for (unsigned i = 0; i < LENGTH(both); i++) {
+        set_up(both[i], 9, BASIC_SIZE);
+        write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+        write_msr(MSR_IA32_PEBS_ENABLE, ARCH_BIT(GLOBAL_FIXED_SHIFT + 1));
+        poke(DS_PEBS_RESET(DS_PEBS_RESET_FIXED + 1), minus(both[i]->format == 4 ? 7 : 1000));
+        poke(DS_PEBS_RESET(DS_PEBS_RESET_FIXED_5 + 1), minus(both[i]->format == 4 ? 1000 : 7));
+        write_msr(MSR_IA32_FIXED_CTR0 + 1, minus(1));
+        write_msr(MSR_IA32_FIXED_CTR_CTRL, FIXED_CTR_CTRL_OS << FIXED_CTR_CTRL_BITS);
+        write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+        retire(0, rig.profile.uarch.retire_width);
+        retire(0, rig.profile.uarch.retire_width);
+        CHECK_EQUAL(used(), BASIC_SIZE, "a record of IA32_FIXED_CTR1");
+        CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_COUNTERS), ARCH_BIT(GLOBAL_FIXED_SHIFT + 1),
+                    "its counter");
+        CHECK_EQUAL(read_msr(MSR_IA32_FIXED_CTR0 + 1), minus(7), "its reload");
+    }
 
     set_up(icelake, 9, BASIC_SIZE + MEMINFO_SIZE);
     write_msr(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_MEMINFO);
@@ -390,6 +419,96 @@ static void extended_pebs(void **state)
     CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE), 0xb000, "address");
     CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 8), 0x04, "source");
     CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 16), 42, "latency");
+}
+
+/* From format 5 on the latency is two: of the instruction in bits 15:0, of the caches in 47:32. */
+static void latency_is_divided_from_format_5_on(void **state)
+{
+    (void)state;
+    set_up(sapphirerapids, 9, BASIC_SIZE + MEMINFO_SIZE);
+    write_msr(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_MEMINFO);
+    write_msr(MSR_PEBS_LD_LAT_THRESHOLD, 30);
+    write_msr(MSR_IA32_PEBS_ENABLE, 2);
+    write_msr(MSR_IA32_PMC0 + 1, (uint32_t)-1);
+    poke(DS_PEBS_RESET(1), minus(1));
+    write_msr(MSR_IA32_PERFEVTSEL0 + 1, 0x01cd | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
+    load(0xa000, 2, 31);
+    load(0xb000, 3, 42);
+    load(0xa000, 2, 31);
+    load(0xc000, 4, 70000);
+    uint64_t first = PEBS_BUFFER + BASIC_SIZE, second = first + BASIC_SIZE + MEMINFO_SIZE;
+    CHECK_EQUAL(peek(first), 0xb000, "address");
+    CHECK_EQUAL(peek(first + 8), 0x04, "source");
+    CHECK_EQUAL(peek(first + 16), 42 | 42ULL << 32, "latencies");
+    CHECK_EQUAL(peek(second), 0xc000, "address");
+    CHECK_EQUAL(peek(second + 16), 0xffff | 0xffffULL << 32, "they saturate");
+}
+
+/* PEBS_TIMING_INFO: cycles since the instruction before retired, in bits 47:32 of the first
+ * quadword. */
+static void retire_latency_with_timing_info(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *capabilities;
+        unsigned cycles, wanted;
+    } cases[] = {
+        {"pmu.capabilities=0xf5ff", 50, 0},
+        {"pmu.capabilities=0x2f5ff", 50, 50},
+        {"pmu.capabilities=0x2f5ff", 70000, 0xffff},
+    };
+    for (unsigned i = 0; i < LENGTH(cases); i++) {
+        set_up_changed(sapphirerapids, 9, BASIC_SIZE, cases[i].capabilities, NULL);
+        unsigned width = rig.profile.uarch.retire_width;
+        pass(0, EV_LOAD, 3, 3 * width);
+        pass(0, EV_ABSENT, 0, 9 * width);
+        pass(0, EV_LOAD, 1, (uint64_t)cases[i].cycles * width);
+        CHECK_EQUAL(used(), BASIC_SIZE, "a record");
+        CHECK_EQUAL(peek(PEBS_BUFFER), (uint64_t)cases[i].wanted << 32 | (uint64_t)BASIC_SIZE << 48,
+                    "%s, %u cycles", cases[i].capabilities, cases[i].cycles);
+    }
+}
+
+/* Format 6: which counters' values follow, general, fixed, slots and metrics; a counter that the
+ * record reloads shows the new value. */
+static void counters_group_of_format_6(void **state)
+{
+    (void)state;
+    enum { HEADER = 16, SIZE = BASIC_SIZE + HEADER + 6 * 8 };
+    const uint64_t groups =
+        PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_METRICS | 0x81ULL << 32 | 0x3ULL << 48;
+    set_up_changed(sapphirerapids, 9, SIZE, "pmu.pebs_format=6", "pmu.capabilities=0xf6ff");
+    CHECK(write_faults(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_CNTR | 0x100ULL << 32), "PMC8");
+    CHECK(write_faults(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_CNTR | 0x10ULL << 48), "FIXED_CTR4");
+    write_msr(MSR_PEBS_DATA_CFG, groups);
+    write_msr(MSR_IA32_PERFEVTSEL0,
+              sapphirerapids->event | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
+    write_msr(MSR_IA32_A_PMC0 + 7, 0x777);
+    write_msr(MSR_IA32_FIXED_CTR0, 0x1000);
+    write_msr(MSR_IA32_FIXED_CTR0 + 1, 0x1001);
+    write_msr(MSR_IA32_FIXED_CTR0 + 3, 0x1003);
+    instructions(sapphirerapids, 1, 4);
+    uint64_t group = PEBS_BUFFER + BASIC_SIZE;
+    CHECK_EQUAL(used(), SIZE, "the size");
+    CHECK_EQUAL(peek(PEBS_BUFFER), (groups & 0xffffffff) | (uint64_t)SIZE << 48, "first quadword");
+    CHECK_EQUAL(peek(group), 0x81 | 3ULL << 32, "general and fixed counters");
+    CHECK_EQUAL(peek(group + 8), 3, "metrics");
+    CHECK_EQUAL(peek(group + HEADER), minus(3), "IA32_PMC0, reloaded");
+    CHECK_EQUAL(peek(group + HEADER + 8), 0x777, "IA32_PMC7");
+    CHECK_EQUAL(peek(group + HEADER + 16), 0x1000, "IA32_FIXED_CTR0");
+    CHECK_EQUAL(peek(group + HEADER + 24), 0x1001, "IA32_FIXED_CTR1");
+    CHECK_EQUAL(peek(group + HEADER + 32), 0x1003, "IA32_FIXED_CTR3");
+    CHECK_EQUAL(peek(group + HEADER + 40), read_msr(MSR_PERF_METRICS), "PERF_METRICS");
+    CHECK_EQUAL(peek(group + HEADER + 48), SENTINEL, "nothing behind it");
+
+    set_up_changed(sapphirerapids, 9, BASIC_SIZE + HEADER, "pmu.pebs_format=6", NULL);
+    write_msr(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_CNTR);
+    write_msr(MSR_IA32_PERFEVTSEL0,
+              sapphirerapids->event | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
+    instructions(sapphirerapids, 1, 4);
+    CHECK_EQUAL(used(), BASIC_SIZE + HEADER, "no counter: the header alone");
+    rig_start(sapphirerapids->profile, "pmu.pebs_format=6", "pmu.metrics=no", NULL);
+    CHECK(write_faults(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_METRICS), "no PERF_METRICS, no group");
 }
 
 const struct CMUnitTest pebs_tests[] = {
@@ -407,5 +526,8 @@ const struct CMUnitTest pebs_tests[] = {
     RULE(adaptive_needs_the_counters_bit),
     RULE(adaptive_lbr_group),
     RULE(extended_pebs),
+    RULE(latency_is_divided_from_format_5_on),
+    RULE(retire_latency_with_timing_info),
+    RULE(counters_group_of_format_6),
 };
 const size_t n_pebs_tests = LENGTH(pebs_tests);

@@ -161,7 +161,7 @@ static void debugctl_reserved_bits(void **state)
     for (unsigned p = 0; p < LENGTH(all_profiles); p++) {
         rig_start(all_profiles[p], NULL);
         bool hypervisor = cpuid(1, 2) >> 31;
-        bool stack = !read_faults(MSR_LASTBRANCH_TOS);
+        bool stack = !read_faults(MSR_LASTBRANCH_TOS) || !read_faults(MSR_IA32_LBR_CTL);
         uint64_t mask = DEBUGCTL_BTF;
         if (stack)
             mask |= DEBUGCTL_LBR;

@@ -118,7 +118,7 @@ static void smm_is_recorded_without_the_freeze(void **state)
     (void)state;
     for (unsigned p = 0; p < LENGTH(pmu_profiles); p++) {
         rig_start(pmu_profiles[p], NULL);
-        if (write_faults(MSR_IA32_DEBUGCTL, DEBUGCTL_LBR))
+        if (read_faults(MSR_LASTBRANCH_TOS) || write_faults(MSR_IA32_DEBUGCTL, DEBUGCTL_LBR))
             continue;
         uint64_t tos = read_msr(MSR_LASTBRANCH_TOS);
         take_smi(&handler);
