@@ -2,6 +2,7 @@
 #include "boot/bootinfo.h"
 #include "boot/multiboot2.h"
 #include "boot/pvh.h"
+#include "runner/code.h"
 #include "runner/menu.h"
 #include "runner/runner.h"
 #include "runner/summary.h"
@@ -175,5 +176,6 @@ _Noreturn void kmain(uint32_t magic, const void *info)
     debug_exit(code);
     ending_perform();
     kprintf("# The machine may be switched off. Page up and down show what was printed.\n");
+    code_show(&bootinfo);
     menu_review();
 }

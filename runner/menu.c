@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "lab/experiment.h"
+#include "runner/code.h"
 #include "runner/registry.h"
 #include "runner/runner.h"
 #include "runner/tap.h"
@@ -254,10 +255,22 @@ bool menu_run(const struct cmdline *cl)
     return true;
 }
 
+/* Without a key the QR code's page takes turns with the summary: a machine may have no keyboard
+ * that works here. The first key says that it has one. */
 _Noreturn void menu_review(void)
 {
+    uint32_t patience = code_turn_seconds();
     for (;;) {
-        int key = next_key(FOR_EVER);
-        pager_key(key, input_was_serial());
+        int key = next_key(patience);
+        bool from_serial = input_was_serial();
+        if (key != KEY_NONE && !from_serial)
+            patience = FOR_EVER;
+        if (key == KEY_NONE || (key == 'c' && !from_serial)) {
+            code_turn();
+        } else {
+            if (!from_serial)
+                code_hide();
+            pager_key(key, from_serial);
+        }
     }
 }
