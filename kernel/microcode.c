@@ -6,21 +6,33 @@
 #include "kernel/string.h"
 #include "x86/msr.h"
 
-bool microcode_revision(uint32_t *revision)
+static struct {
+    bool asked, known;
+    uint32_t revision;
+} update;
+
+static void ask(void)
 {
     struct cpu_ident cpu;
     uint64_t value;
 
-    *revision = 0;
+    update.asked = true;
     cpu_identify(&cpu);
-    if (memcmp(cpu.vendor, "Genu", 4) != 0)
-        return false;
+    if (strcmp(cpu.vendor, "GenuineIntel") != 0)
+        return;
     /* CPUID leaf 1 writes the register only where an update is loaded: without the 0, what was
      * there before would be read. A hypervisor may refuse the write and answer the read. */
     wrmsr_safe(MSR_IA32_BIOS_SIGN_ID, 0);
     cpuid(1, 0);
-    if (!rdmsr_safe(MSR_IA32_BIOS_SIGN_ID, &value))
-        return false;
-    *revision = (uint32_t)(value >> 32);
-    return true;
+    update.known = rdmsr_safe(MSR_IA32_BIOS_SIGN_ID, &value);
+    if (update.known)
+        update.revision = (uint32_t)(value >> 32);
+}
+
+bool microcode_revision(uint32_t *revision)
+{
+    if (!update.asked)
+        ask();
+    *revision = update.revision;
+    return update.known;
 }

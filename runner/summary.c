@@ -17,6 +17,7 @@
 #include "kernel/string.h"
 #include "kernel/time.h"
 #include "lapic/lapic.h"
+#include "pmu/errata.h"
 #include "pmu/pmu.h"
 #include "runner/qr.h"
 
@@ -88,13 +89,16 @@ static void print_totals(void)
 /* What this processor runs below the kernel. */
 static void print_below(void)
 {
-    char microcode[16] = "unknown", smis[24] = "SMIs not counted";
+    char microcode[16] = "unknown", smis[24] = "SMIs not counted", known[LINE];
     uint32_t revision;
     if (microcode_revision(&revision))
         ksnprintf(microcode, sizeof(microcode), "0x%x", (unsigned)revision);
     if (smi_counted())
         ksnprintf(smis, sizeof(smis), "%u SMIs", (unsigned)smi_total());
     line("microcode %s, %s", microcode, smis);
+    errata_list(known, sizeof(known));
+    if (known[0] != '\0')
+        line("errata: %s", known);
 }
 
 static void print_machine(const struct bootinfo *boot)

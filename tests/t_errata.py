@@ -24,7 +24,8 @@ SANDY_PEBS = "known erratum pebs_ucodes (model 0x2a stepping 7, microcode before
 MACHINES = [
     # Nehalem and Westmere: counters that must be reset by a sequence, on each processor.
     ("westmere", [NEEDS_RESET], ["cpus=2"], "run=all", CLEAN,
-     ["\nok - ex18-15 both processors count at the same time\n"], ["not ok", "erratum"]),
+     ["\nok - ex18-15 both processors count at the same time\n", "\n# errata: AAK100, AAP53, BD53\n"],
+     ["not ok", "erratum"]),
     # The same silicon under a model number that is not on the list: this is what it looks like.
     ("westmere", [NEEDS_RESET, "cpuid.0x1=0x00020695 0x00010800 0x00802010 0x000bab7c"], [], "run=15-2,15-11", FAILS,
      ["\nnot ok - ex15-11 "], ["erratum"]),
@@ -33,14 +34,16 @@ MACHINES = [
      ["\nnot ok - ex15-5 ", f"\n# ex15-5: {SANDY_PEBS}here 0x27): PEBS is broken, Linux does not use it\n",
       f"\n# ex15-9: {SANDY_PEBS}here 0x27)"], []),
     ("sandybridge", [OLD_PEBS, "microcode=0"], [], "run=15-5", FAILS, [f"\n# ex15-5: {SANDY_PEBS}here 0x0)"], []),
-    ("sandybridge", [OLD_PEBS, "microcode=0x28"], [], PEBS, CLEAN, ["\nok - ex15-5 "], ["erratum"]),
+    ("sandybridge", [OLD_PEBS, "microcode=0x28"], [], PEBS, CLEAN,
+     ["\nok - ex15-5 ", "\n# errata: BJ122, BV98, HSD29\n"], ["erratum"]),
+    ("skylake", [], [], "run=15-2", CLEAN, ["\n# microcode 0xdc, "], ["errat"]),
     # An old revision, and all is well none the less: an erratum is named beside what it explains, and nowhere else.
     ("sandybridge", ["microcode=0x27"], [], PEBS, CLEAN, ["\nok - ex15-5 "], ["erratum", "not ok"]),
     # Broken in another way, and new: the reason is not this one.
     ("sandybridge", ["pmu.pebs_fixed_from=0x30"], [], "run=15-5", FAILS, ["\nnot ok - ex15-5 "], ["erratum"]),
     # A guest's revision is the hypervisor's word; one that cannot be read is none.
     ("sandybridge", ["pmu.pebs_fixed_from=0x30", SANDY_GUEST], [], "run=15-5", FAILS,
-     [f"\n# ex15-5: {SANDY_PEBS}which a guest cannot know)"], []),
+     [f"\n# ex15-5: {SANDY_PEBS}which a guest cannot know)", "\n# errata: pebs_ucodes?; BJ122, BV98, HSD29\n"], []),
     ("sandybridge", [OLD_PEBS, "microcode=0x27"], ["msr=0x8b"], "run=15-5", FAILS,
      [f"\n# ex15-5: {SANDY_PEBS}of an unknown revision here)"], ["panic"]),
     # Core 2 of 65 nm: the PMI of a full PEBS buffer comes one event late.
