@@ -29,4 +29,12 @@ void count_from_0(uint64_t mask, window_body body, uint64_t iterations);
 uint64_t count_exactly(uint64_t mask, unsigned counter, window_body body, uint64_t iterations,
                        uint64_t expected);
 
+/* What an empty window counts on this counter, which counts instructions. */
+uint64_t count_empty(uint64_t mask, unsigned counter);
+
+/* Names, with the next check, the known cause of a count of instructions that is too low by one: a
+ * hypervisor that does not count what it executes for its guest, such as the WRMSR that opens the
+ * window. Then an empty window has lacked it too. */
+void value_known_loss(uint64_t empty, uint64_t count, uint64_t expected);
+
 #endif

@@ -39,6 +39,7 @@ struct faults {
     unsigned counters;              /* general counters that answer */
     uint32_t no_cpus;               /* bit n: processor n does not start */
     uint64_t framebuffer;           /* 0: a text screen */
+    unsigned hypervisor;            /* enum fault_hypervisor, together */
     bool counters_limited, no_apic, no_x2apic, dirty, x2apic_on, fixed_on, claimed;
     enum pmi_kind pmi;
     uint64_t pmi_nth, pmi_seen; /* nth 0: every one */
@@ -194,6 +195,23 @@ static bool set_firmware(struct faults *f, const char *text)
     return strcmp(text, "x2apic") == 0 && (f->x2apic_on = true);
 }
 
+static const struct {
+    const char *name;
+    enum fault_hypervisor kind;
+} hypervisor_kinds[] = {
+    {"lvt-open", FAULT_HV_LVT_OPEN},
+    {"uncounted", FAULT_HV_UNCOUNTED},
+    {"injects-db", FAULT_HV_INJECTS_DB},
+};
+
+static bool set_hypervisor(struct faults *f, const char *text)
+{
+    for (size_t i = 0; i < sizeof(hypervisor_kinds) / sizeof(hypervisor_kinds[0]); i++)
+        if (strcmp(hypervisor_kinds[i].name, text) == 0)
+            return f->hypervisor |= hypervisor_kinds[i].kind;
+    return false;
+}
+
 static bool set_no_apic(struct faults *f, const char *text)
 {
     (void)text;
@@ -247,6 +265,11 @@ static const struct {
      "                   masked; fixed: only the fixed counters were left on; claimed: an event\n"
      "                   was left in IA32_PERFEVTSEL0, which is not on; x2apic: the local APIC\n"
      "                   was left in x2APIC mode"},
+    {"hypervisor", "KIND", "lvt-open, uncounted or injects-db", set_hypervisor,
+     "lvt-open: a PMI does not set the mask bit of LVT perfmon (KVM before 2023);\n"
+     "                   uncounted: instructions that it executes itself (CPUID, HLT, RDMSR,\n"
+     "                   WRMSR, RDPMC, ports) are not counted (KVM before 2022); injects-db: a\n"
+     "                   #DB is recorded and leaves IA32_DEBUGCTL.LBR and BTF (KVM)"},
 };
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
 
@@ -516,6 +539,11 @@ void fault_tick(struct cpu *cpu)
         f->again_at = NEVER;
     else
         f->again_at = cpu->now + AGAIN_CYCLES * cpu->profile->uarch.retire_width;
+}
+
+bool fault_hypervisor(const struct cpu *cpu, enum fault_hypervisor kind)
+{
+    return cpu->machine->faults && (cpu->machine->faults->hypervisor & kind);
 }
 
 bool fault_no_startup(const struct cpu *cpu)

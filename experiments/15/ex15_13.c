@@ -41,7 +41,8 @@ struct cpi {
     uint64_t instructions, cycles, reference;
 };
 
-static struct cpi measure(unsigned which, window_body body, const struct body_insns *insns)
+static struct cpi measure(unsigned which, window_body body, const struct body_insns *insns,
+                          uint64_t empty)
 {
     uint64_t expected = insns_in_window(insns, ITERATIONS);
     body(ITERATIONS); /* warms caches and predictors */
@@ -53,6 +54,7 @@ static struct cpi measure(unsigned which, window_body body, const struct body_in
     value_u64("reference_cycles", c.reference);
     value_ratio("non_halted_cpi", c.cycles, c.instructions);
     value_ratio("nominal_cpi", c.reference, c.instructions);
+    value_known_loss(empty, c.instructions, expected);
     check(which, c.instructions == expected && c.cycles != 0 && c.reference != 0);
     return c;
 }
@@ -74,8 +76,9 @@ static void compare(unsigned which, uint64_t a, uint64_t b, uint64_t c, uint64_t
 static void run(void)
 {
     pmu_select_fixed(FIXED_333);
-    struct cpi chain = measure(CHAIN, body_chain, &body_chain_insns);
-    struct cpi parallel = measure(PARALLEL, body_parallel, &body_parallel_insns);
+    uint64_t empty = count_empty(ALL_THREE, PMU_FIXED(0));
+    struct cpi chain = measure(CHAIN, body_chain, &body_chain_insns, empty);
+    struct cpi parallel = measure(PARALLEL, body_parallel, &body_parallel_insns, empty);
     compare(NON_HALTED, chain.cycles, chain.instructions, parallel.cycles, parallel.instructions);
     compare(NOMINAL, chain.reference, chain.instructions, parallel.reference,
             parallel.instructions);

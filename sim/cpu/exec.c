@@ -5,6 +5,7 @@
 
 #include "sim/cpu/ops.h"
 #include "sim/dev/dev.h"
+#include "sim/fault.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
 
@@ -231,7 +232,7 @@ void op_system(struct cpu *cpu, const struct op *op)
         missing_instruction(cpu, b->insn);
     if (cpu->unfinished)
         cpu->rip = op->rip;
-    else
+    else if (!fault_hypervisor(cpu, FAULT_HV_UNCOUNTED) || !system_exits(b->insn))
         cpu->total[class][EV_INSN]++;
     cpu->unfinished = false;
     cpu->total[class][EV_UOPS]++;

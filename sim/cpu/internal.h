@@ -68,6 +68,8 @@ struct insn {
  * block of its own. RIP has been advanced; on a fault cpu_fault restores it. Unknown:
  * cpu_unsupported; undefined: #UD. Returns false when the instruction is unknown to it. */
 bool system_execute(struct cpu *cpu, const struct insn *in);
+/* Is it one that a hypervisor usually executes for its guest? */
+bool system_exits(const struct insn *in);
 
 /* An instruction that is neither the interpreter's nor the system part's: its exception where CPUID
  * does not announce it or it is not switched on, otherwise cpu_unsupported. */

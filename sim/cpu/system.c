@@ -127,6 +127,24 @@ bool system_execute(struct cpu *cpu, const struct insn *in)
     return true;
 }
 
+/* SDM vol. 3 "Instructions That Cause VM Exits": CPUID always, the others when the hypervisor wants
+ * it, as KVM does for the registers of the PMU, which are the guest's in appearance only. */
+bool system_exits(const struct insn *in)
+{
+    switch (in->z.mnemonic) {
+    case ZYDIS_MNEMONIC_CPUID:
+    case ZYDIS_MNEMONIC_HLT:
+    case ZYDIS_MNEMONIC_IN:
+    case ZYDIS_MNEMONIC_OUT:
+    case ZYDIS_MNEMONIC_RDMSR:
+    case ZYDIS_MNEMONIC_WRMSR:
+    case ZYDIS_MNEMONIC_RDPMC:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void op_ud(struct cpu *cpu, const struct insn *in)
 {
     (void)in;

@@ -211,7 +211,7 @@ static void receive_fixed(struct lapic *l, unsigned vector)
  * mask bit for its associated LVT entry is set." */
 static void mask_perfmon(struct lapic *l)
 {
-    if (pmu_masks_lvt(l->cpu->pmu))
+    if (pmu_masks_lvt(l->cpu->pmu) && !fault_hypervisor(l->cpu, FAULT_HV_LVT_OPEN))
         l->lvt[LVT_PERFMON] |= APIC_LVT_MASK;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/dev/dev.h"
+#include "sim/fault.h"
 #include "x86/pmu.h"
 
 struct pmu *pmu_new(struct cpu *cpu)
@@ -97,9 +98,13 @@ void pmu_branch(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t 
  * the handler, keeps the stack as it is and does not record the #DB in it ("exceptions (except for
  * debug exceptions)"); TR stays set, so that BTS does record it. MSR_LER_* know no such exception.
  * "Last Branch Records": "when a branch happens because of a #DB exception, IA32_LBR_CTL.LBREn is
- * cleared. As a result, the operation is not recorded". */
+ * cleared. As a result, the operation is not recorded". "Details of Vectored-Event Injection": a
+ * hypervisor's injection records the branch "even for events such as debug exceptions, which
+ * normally clear the LBR bit before delivery". */
 void pmu_debug_exception(struct pmu *pmu)
 {
+    if (fault_hypervisor(pmu->cpu, FAULT_HV_INJECTS_DB))
+        return;
     if (pmu->lbr_kind->enabled(pmu))
         pmu->lbr_kind->last_exception(pmu);
     pmu->lbr_kind->stop(pmu);
