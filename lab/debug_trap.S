@@ -26,7 +26,7 @@ debug_trap_entry:
     rdmsr
     movl    %eax, debug_trap + 32
     movl    %edx, debug_trap + 36
-    xorl    %eax, %eax
+    andl    $DEBUGCTL_FREEZE_WHILE_SMM, %eax /* of IA32_LBR_CTL a reserved bit, 0 */
     xorl    %edx, %edx
     wrmsr
     movl    debug_trap + 8, %eax

@@ -178,11 +178,17 @@ void lbr_init(void)
                   cpu.vendor, (unsigned)cpu.family, (unsigned)cpu.model);
 }
 
+/* The switch when all is off: IA32_LBR_CTL keeps its filters. */
+static uint64_t off(uint64_t on)
+{
+    return info.control == MSR_IA32_DEBUGCTL ? debugctl_with(0) : on & ~info.enable;
+}
+
 void lbr_reset(void)
 {
     if (!info.present)
         return;
-    wrmsr_safe(info.control, 0);
+    wrmsr_safe(info.control, off(0));
     wrmsr_safe(MSR_IA32_DEBUGCTL, debugctl_with(0));
     if (info.select)
         wrmsr_safe(info.filter, 0);
@@ -264,12 +270,6 @@ static uint64_t prepare(uint64_t select, uint64_t debugctl)
     if (info.select)
         wrmsr(MSR_LBR_SELECT, select);
     return debugctl_with(info.enable | debugctl);
-}
-
-/* The switch when all is off: IA32_LBR_CTL keeps its filters. */
-static uint64_t off(uint64_t on)
-{
-    return info.control == MSR_IA32_DEBUGCTL ? debugctl_with(0) : on & ~info.enable;
 }
 
 void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t arg)
