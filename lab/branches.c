@@ -42,6 +42,20 @@ static void note_difference(unsigned age, const struct branch_record *is, const 
     }
 }
 
+/* FROM of a branch out of a ring that is filtered out: "0FFFFFFFFH" in the manual's words (SDM vol.
+ * 3 "Last Branch Records"), which may mean 64 bits of it. */
+static bool is_hidden(uint64_t from)
+{
+    return lbr_info()->hides_from && (from == UINT64_MAX || from == UINT32_MAX);
+}
+
+bool branch_is(const struct branch_record *record, const struct branch *branch, bool from_hidden)
+{
+    return record->to == branch->to &&
+           (record->from == branch->from || (from_hidden && is_hidden(record->from))) &&
+           lbr_is_kind(record, branch->kind);
+}
+
 bool branches_are(const struct branch_record *records, unsigned n_records,
                   const struct branch *taken, unsigned n, uint64_t suppressed, uint64_t may_lack)
 {
@@ -50,11 +64,11 @@ bool branches_are(const struct branch_record *records, unsigned n_records,
     for (unsigned i = n; i-- > 0 && age < depth && missing == NULL;) {
         if (taken[i].kind & suppressed)
             continue;
-        bool same = age < n_records && records[age].from == taken[i].from &&
-                    records[age].to == taken[i].to && lbr_is_kind(&records[age], taken[i].kind);
+        bool optional = taken[i].kind & may_lack;
+        bool same = age < n_records && branch_is(&records[age], &taken[i], optional);
         if (same)
             age++;
-        else if (!(taken[i].kind & may_lack))
+        else if (!optional)
             missing = &taken[i];
     }
     for (unsigned i = 0; i < n; i++) {
@@ -82,7 +96,7 @@ bool branches_in_lbr(const struct branch *taken, unsigned n, uint64_t suppressed
 bool branch_among(const struct branch_record *records, unsigned n, const struct branch *branch)
 {
     for (unsigned i = 0; i < n; i++)
-        if (records[i].from == branch->from && records[i].to == branch->to)
+        if (branch_is(&records[i], branch, false))
             return true;
     return false;
 }

@@ -26,10 +26,10 @@ struct branch_run {
 
 /*
  * Do the records (newest first) hold just what n branches (oldest first) left behind? Those whose
- * kind is in suppressed must be absent; those of may_lack may be absent; of the rest the newest
- * that the stack can hold must be there, in order, each with its type where records have one, and
- * nothing else. Notes the first difference and
- * adds "recorded" and "expected" to the values.
+ * kind is in suppressed must be absent; those of may_lack may be absent, or have their FROM hidden;
+ * of the rest the newest that the stack can hold must be there, in order, each with its type where
+ * records have one, and nothing else. Notes the first difference and adds "recorded" and "expected"
+ * to the values.
  */
 bool branches_are(const struct branch_record *records, unsigned n_records,
                   const struct branch *taken, unsigned n, uint64_t suppressed, uint64_t may_lack);
@@ -37,6 +37,10 @@ bool branches_are(const struct branch_record *records, unsigned n_records,
 /* Reads the LBR stack and compares it. */
 bool branches_in_lbr(const struct branch *taken, unsigned n, uint64_t suppressed,
                      uint64_t may_lack);
+
+/* Is the record this branch, of its kind? With from_hidden FROM may also be all ones, where the
+ * processor says no more of a branch that comes out of a ring that is filtered out. */
+bool branch_is(const struct branch_record *record, const struct branch *branch, bool from_hidden);
 
 /* Is one of the records this branch? */
 bool branch_among(const struct branch_record *records, unsigned n, const struct branch *branch);

@@ -39,8 +39,8 @@ struct lbr_info {
     /* The filters for near jumps may take near calls and returns with them: SDM vol. 3 calls their
      * exception "enhanced" from Sandy Bridge on. */
     bool wide_jump_filters;
-    /* The manual leaves open whether a #DB, which ends the recording, is recorded itself. */
-    bool may_record_debug;
+    /* A branch out of a ring that is filtered out, into one that is not, has FROM all ones. */
+    bool hides_from;
     /* Which fields of IA32_LBR_x_INFO there are: CPUID_1C_ECX_*. Of the architectural kind. */
     uint32_t info_fields;
     /* Why there are none, naming what says so; "" when present. */

@@ -66,7 +66,7 @@ bool lbr_arch_find(struct lbr_info *info)
     info->control = info->filter = MSR_IA32_LBR_CTL;
     info->control_key = info->filter_key = "lbr_ctl";
     info->enable = LBR_CTL_LBREN;
-    info->may_record_debug = true;
+    info->hides_from = true;
     uint64_t control = LBR_CTL_LBREN | lbr_arch_control(0);
     if (info->depth == 0)
         ksnprintf(info->why, sizeof(info->why),

@@ -123,8 +123,9 @@ static void check_rounds(unsigned rounds, const char *title, unsigned records, u
         check_skip(moved, "no TOS: the records are architectural (CPUID.7:EDX[19] = 1)");
     }
 
+    uint32_t info = lbr_info()->info;
     lbr_decode(lbr_info()->format, rdmsr(lbr_info()->from + after), rdmsr(lbr_info()->to + after),
-               0, &record);
+               info != 0 ? rdmsr(info + after) : 0, &record);
     value_hex("from", record.from);
     value_hex("to", record.to);
     check(newest, branch_among(&record, 1, &taken[n - 1]));

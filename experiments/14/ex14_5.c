@@ -42,8 +42,8 @@ const struct experiment ex14_5 = {
  * the branches out on the bus, is left alone; where both may be set, a processor that makes its
  * messages out of the stack may go on recording with LBR clear: then the record of the exception is
  * the newest, and the branch before it is the one to look for. The handler has no branch of its
- * own. Of architectural records the manual says that the #DB clears IA32_LBR_CTL.LBREn (SDM vol. 3
- * "Last Branch Records") and not whether it is recorded itself: there either is accepted.
+ * own. Architectural records stop in the same way: the #DB clears IA32_LBR_CTL.LBREn, and of the
+ * exceptions those "other than debug exceptions" are recorded (SDM vol. 3 "Last Branch Records").
  *
  * The other thing that stops the records is a PMI under FREEZE_LBRS_ON_PMI: versions 2 and 3 clear
  * the LBR flag, from version 4 on IA32_PERF_GLOBAL_STATUS.LBR_FRZ is set and the flag stays (SDM
@@ -92,7 +92,7 @@ static void check_lbr_alone(void)
     show_handler();
     check(LBR_CLEARED, one && !(debug_trap.control & lbr_info()->enable));
     lbr_dump("after the breakpoint, LBR alone");
-    check(RECORDS_KEPT, one && led_to_breakpoint(lbr_info()->may_record_debug));
+    check(RECORDS_KEPT, one && led_to_breakpoint(false));
 }
 
 static void check_with_tr(void)
