@@ -8,20 +8,28 @@ import re
 from harness import check_clean, done, equal, ok, sim
 
 LBR_DEPTH = {"core2": 4, "westmere": 16, "sandybridge": 16, "haswell": 16, "skylake": 32, "icelake": 32}
+ARCHITECTURAL = {"sapphirerapids": 32}
 EXPERIMENTS = [f"14-{n}" for n in range(1, 9)]
 ADDRESS = r"0x([0-9a-f]{16})"
 LBR_LINE = re.compile(rf"^#\s+\d+\s+{ADDRESS} \S+\s+-> {ADDRESS}", re.MULTILINE)
 BTS_LINE = re.compile(rf"^#\s+\d+\s+{ADDRESS} -> {ADDRESS}", re.MULTILINE)
 TRACE_LINE = re.compile(r"^([0-9a-f]{16}) .*? -> ([0-9a-f]{16})", re.MULTILINE)
-CORE2_LACKS = re.compile(r"no LBR filter \(MSR_LBR_SELECT\)|TR and LBR exclude each other")
+LACKS = {
+    "core2": re.compile(r"no LBR filter \(MSR_LBR_SELECT\)|TR and LBR exclude each other"),
+    **{profile: re.compile("no TOS: the records are architectural") for profile in ARCHITECTURAL},
+}
 
-for profile, depth in LBR_DEPTH.items():
-    core2 = profile == "core2"
-    tap = check_clean(sim(f"run={','.join(EXPERIMENTS)}", profile=profile), profile, EXPERIMENTS, skips=core2)
-    if core2:
-        others = [point.skip for point in tap.skips if not CORE2_LACKS.search(point.skip)]
-        ok(tap.skips and not others, "core2: only the filters, and TR beside LBR, are skipped", others)
-    check_clean(sim("run=14-5 pmi=nmi", profile=profile), f"{profile}, pmi=nmi", ["14-5"], skips=core2)
+for profile, depth in {**LBR_DEPTH, **ARCHITECTURAL}.items():
+    lacks = LACKS.get(profile)
+    result = sim(f"run={','.join(EXPERIMENTS)}", profile=profile)
+    tap = check_clean(result, profile, EXPERIMENTS, skips=lacks is not None)
+    if lacks:
+        others = [point.skip for point in tap.skips if not lacks.search(point.skip)]
+        ok(tap.skips and not others, f"{profile}: only what it lacks is skipped", others)
+    if profile in ARCHITECTURAL:
+        ok(len(tap.skips) == 2 and "every_depth: \"holds as many\"" in result.out, f"{profile}: each depth", result)
+        ok("# depth 8: the newest are kept" in result.out, f"{profile}: the least depth too", result)
+    check_clean(sim("run=14-5 pmi=nmi", profile=profile), f"{profile}, pmi=nmi", ["14-5"], skips=profile == "core2")
 
     traced = sim(
         "run=0-6 selftest",
