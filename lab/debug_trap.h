@@ -16,6 +16,11 @@ struct debug_trap {
 extern struct debug_trap debug_trap;
 extern uint32_t debug_trap_switch;
 
+/* What a hypervisor puts in the place of a #DB that it has intercepted: SDM vol. 3 "Details of
+ * Vectored-Event Injection". KVM does so, and does no more. */
+#define DEBUG_INJECTED                                                                             \
+    "a #DB that a hypervisor injects is recorded, and leaves LBR and BTF set (KVM)"
+
 /* Runs body(0) with RFLAGS.TF set and interrupts off. TF is on from the call at debug_step_call to
  * the POPF that ends it, the instructions of which are debug_step_insns. */
 void debug_step(window_body body);

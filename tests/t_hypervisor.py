@@ -38,6 +38,7 @@ SIGNATURES = [
 GUEST = ["cpuid.0x1=0x000706e5 0x00010800 0x81a02010 0x000bab7c", "pmu.bts=no"]
 MASKED = "ex15-3 the local APIC masked the LVT entry on delivery\n"
 OPEN = '  known: "KVM before Linux 6.6 (a16eb25b09c0) delivers a PMI without masking the entry"\n'
+INJECTED = '  known: "a #DB that a hypervisor injects is recorded, and leaves LBR and BTF set (KVM)"\n'
 LOST = '  known: "the WRMSR that opens the window is not counted: '
 ONE_NOT_OK = ["\nnot ok - ex15-3 exactly", "\nnot ok - ex14", "\nnot ok - ex15-4", "\nnot ok - ex15-5", "\nnot ok - ex15-7",
               "\nnot ok - ex15-8", "\nnot ok - ex18", "unexpected NMI", "unexpected PMI"]  # fmt: skip
@@ -64,6 +65,16 @@ KNOWN = [
       f"\n  pmc0: 1200005\n  expected: 1200006\n{LOST}", ", 7 failed, "], ["\nnot ok - ex15-1 ", "\nnot ok - ex15-12"]),
     ("skylake", [], ["hypervisor=uncounted"], "run=15-2,15-11,15-13", FAILS,
      ["\nnot ok - ex15-2 the empty window", ", 5 failed, "], ["known:"]),
+    # A #DB that is injected: recorded, and the switches stay on. No other check suffers.
+    ("icelake", GUEST, ["hypervisor=injects-db"], "run=14-5,14-8", FAILS,
+     ["\nok - ex14-5 one #DB, at the breakpoint, with DR6.B0\n",
+      f"\nnot ok - ex14-5 the #DB has switched the recording off before its handler ran\n  ---\n"
+      f"  debugctl_in_handler: 0x4001\n{INJECTED}", f"\n  ---\n{INJECTED}  recorded: 4\n", f"\n  with_btf_still_set: 8\n{INJECTED}", ", 3 failed, ",
+      "\nok - ex14-5 without FREEZE_LBRS_ON_PMI the records go on in the PMI handler\n"], []),
+    ("icelake", GUEST[:1], ["hypervisor=injects-db"], "run=14-5", FAILS,
+     [f"\n  debugctl_in_handler: 0x4041\n{INJECTED}", ", 3 failed, "], []),
+    ("icelake", GUEST, [], "run=14-5,14-8", CLEAN, ["\nok - ex14-5 the #DB has switched"], ["known:"]),
+    ("icelake", [], ["hypervisor=injects-db"], "run=14-5,14-8", FAILS, ["\nnot ok - ex14-5 the #DB has switched"], ["known:"]),
 ]  # fmt: skip
 
 see(SIGNATURES)

@@ -1,4 +1,5 @@
 /* Experiment 14-8 · Single-step on branches. */
+#include "kernel/cpuid.h"
 #include "kernel/debugreg.h"
 #include "kernel/msr.h"
 #include "kernel/panic.h"
@@ -96,6 +97,8 @@ static void check_btf(void)
     value_u64("with_dr6_bs", steps.with_bs);
     check(BS_SET, steps.count != 0 && steps.with_bs == steps.count);
     value_u64("with_btf_still_set", steps.with_btf);
+    if (steps.count != 0 && steps.with_btf == steps.count && hypervisor_present())
+        value_str("known", DEBUG_INJECTED);
     check(BTF_CLEARED, steps.count != 0 && steps.with_btf == 0);
 }
 
