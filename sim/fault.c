@@ -24,6 +24,9 @@
  * the handler has unmasked it; given up when that does not happen. */
 #define AGAIN_CYCLES 50
 #define AGAIN_TRIES  2000
+/* The end of the memory that is taken, where the word gives none; and the highest one. */
+#define MEMORY_TAKEN     (UINT64_C(16) << 20)
+#define MEMORY_TAKEN_MAX (UINT64_C(64) << 20)
 
 enum msr_kind { MSR_GP, MSR_WRITE_IGNORED };
 enum pmi_kind { PMI_GOOD, PMI_LOST, PMI_DOUBLE, PMI_SPURIOUS };
@@ -40,6 +43,7 @@ struct faults {
     uint32_t no_cpus;               /* bit n: processor n does not start */
     uint64_t framebuffer;           /* 0: a text screen */
     unsigned hypervisor;            /* enum fault_hypervisor, together */
+    struct fault_memory memory;
     bool counters_limited, no_apic, no_x2apic, dirty, x2apic_on, fixed_on, claimed;
     enum pmi_kind pmi;
     uint64_t pmi_nth, pmi_seen; /* nth 0: every one */
@@ -184,6 +188,23 @@ static bool set_framebuffer(struct faults *f, const char *text)
     return number(text, 1ULL << 32, (1ULL << 47) - 1, &f->framebuffer);
 }
 
+static bool set_memory(struct faults *f, const char *text)
+{
+    static const char *const kinds[] = {"busy", "reserved"};
+
+    for (unsigned i = 0; i < 2; i++) {
+        size_t n = strlen(kinds[i]);
+        uint64_t mib = MEMORY_TAKEN >> 20;
+        if (strncmp(text, kinds[i], n) != 0 || (text[n] != '\0' && text[n] != ':'))
+            continue;
+        if (text[n] == ':' && !number(text + n + 1, 2, MEMORY_TAKEN_MAX >> 20, &mib))
+            return false;
+        f->memory = (struct fault_memory){mib << 20, i == 1};
+        return true;
+    }
+    return false;
+}
+
 static bool set_firmware(struct faults *f, const char *text)
 {
     if (strcmp(text, "dirty") == 0)
@@ -260,6 +281,9 @@ static const struct {
      "processor N does not answer to a startup IPI"},
     {"framebuffer", "ADDRESS", "an address from 4 GiB on, such as 0x4000000000", set_framebuffer,
      "a linear framebuffer there in place of the text screen"},
+    {"memory", "KIND[:MIB]", "busy or reserved, with :MIB from 2 to 64 for its end", set_memory,
+     "the boot loader cannot have the memory from 1 MiB to 16 MiB (:MIB another end)\n"
+     "                   for the kernel: busy, until the kernel runs; reserved, for ever"},
     {"firmware", "KIND", "dirty, fixed, claimed or x2apic", set_firmware,
      "dirty: counters, PEBS and DEBUGCTL were left on, overflows pending, the LVT\n"
      "                   masked; fixed: only the fixed counters were left on; claimed: an event\n"
@@ -384,6 +408,11 @@ static void leave_on(struct cpu *cpu)
 uint64_t fault_framebuffer(const struct machine *m)
 {
     return m->faults ? m->faults->framebuffer : 0;
+}
+
+struct fault_memory fault_memory(const struct machine *m)
+{
+    return m->faults ? m->faults->memory : (struct fault_memory){0, false};
 }
 
 void fault_firmware(struct machine *m)

@@ -27,6 +27,12 @@ void fault_list(FILE *out);
 void fault_profile(const struct faults *f, struct profile *p);
 /* Where the boot information says that a linear framebuffer is; 0: there is a text screen. */
 uint64_t fault_framebuffer(const struct machine *m);
+/* Memory from 1 MiB on that the loader cannot have for the kernel, as --fault memory= says. */
+struct fault_memory {
+    uint64_t end;  /* 0: all is free */
+    bool for_good; /* the memory map says so; else it is free once the kernel runs */
+};
+struct fault_memory fault_memory(const struct machine *m);
 /* Puts the processors into the state that a careless firmware leaves. */
 void fault_firmware(struct machine *m);
 /* Notes what chosen fault never came; at the end of the run. */

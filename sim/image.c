@@ -310,7 +310,11 @@ static bool plan_multiboot2(struct load_plan *plan, const struct image *im, uint
         case MB2_HEADER_EFI_BS:       /* EFI's tags mean nothing on a BIOS machine */
         case MB2_HEADER_ENTRY_EFI32:
         case MB2_HEADER_ENTRY_EFI64:
-        case MB2_HEADER_RELOCATABLE: /* may be moved, need not */
+            break;
+        case MB2_HEADER_RELOCATABLE:
+            plan->freedom =
+                (struct load_freedom){true, get32(tag + 8), get32(tag + 12), get32(tag + 16),
+                                      get32(tag + 20) == MB2_PREFER_HIGH};
             break;
         default:
             if (!(flags & MB2_TAG_OPTIONAL)) {

@@ -20,6 +20,7 @@
 #define FIRST_FREE   0x1000  /* below: interrupt vectors, BIOS data area */
 #define INFO_AT      0x10000 /* where the boot information goes when the image leaves it free */
 #define INFO_MAX     0x4000
+#define INFO_TAKEN   0x8000 /* and where in memory that is taken, the kernel's own place in mind */
 #define PAGE_SIZE    4096u
 #define BDA_COM1     0x400
 #define BDA_EBDA     0x40e
@@ -34,7 +35,8 @@
 
 /* Registers that the specification leaves undefined hold this, so that a kernel which relies on
  * them fails here and not on the first real machine. */
-#define UNDEFINED 0xbadbad00
+#define UNDEFINED  0xbadbad00
+#define TAKEN_BYTE 0xa5
 
 /* ---- Memory map ---- */
 
@@ -42,14 +44,19 @@ struct region {
     uint64_t start, length;
     uint32_t type;
 };
+#define MAP_MAX 5
 
-static unsigned memory_map(const struct machine *m, struct region map[4])
+static unsigned memory_map(const struct machine *m, struct region map[MAP_MAX])
 {
+    struct fault_memory taken = fault_memory(m);
+    uint64_t high = taken.for_good ? taken.end : HIGH_MEMORY;
+
     map[0] = (struct region){0, LOW_MEMORY, MB_MEMORY_AVAILABLE};
     map[1] = (struct region){LOW_MEMORY, 0xa0000 - LOW_MEMORY, MB_MEMORY_RESERVED};
     map[2] = (struct region){ACPI_RSDP, HIGH_MEMORY - ACPI_RSDP, MB_MEMORY_RESERVED};
-    map[3] = (struct region){HIGH_MEMORY, m->ram_size - HIGH_MEMORY, MB_MEMORY_AVAILABLE};
-    return 4;
+    map[3] = (struct region){high, m->ram_size - high, MB_MEMORY_AVAILABLE};
+    map[4] = (struct region){HIGH_MEMORY, high - HIGH_MEMORY, MB_MEMORY_RESERVED};
+    return high > HIGH_MEMORY ? 5 : 4;
 }
 
 /* ---- Boot information, built in a buffer ---- */
@@ -94,6 +101,17 @@ static void put_tag(struct writer *w, uint32_t type, const void *data, uint32_t 
     put(w, data, n);
 }
 
+/* The lowest address of the image. */
+static uint64_t first_byte(const struct load_plan *plan)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (unsigned i = 0; i < plan->n_segments; i++)
+        if (plan->segment[i].physical < first)
+            first = plan->segment[i].physical;
+    return first;
+}
+
 /* The text screen, or pixels at this address, which nobody sees. */
 static void put_framebuffer(struct writer *w, uint64_t pixels)
 {
@@ -113,12 +131,13 @@ static void put_framebuffer(struct writer *w, uint64_t pixels)
         put(w, rgb, sizeof(rgb));
 }
 
-static void info_multiboot2(struct writer *w, const struct machine *m, const char *cmdline)
+static void info_multiboot2(struct writer *w, const struct machine *m, const char *cmdline,
+                            const struct load_plan *plan)
 {
     const struct {
         uint32_t lower, upper;
     } basic = {LOW_MEMORY >> 10, (m->ram_size - HIGH_MEMORY) >> 10};
-    struct region map[4];
+    struct region map[MAP_MAX];
     unsigned n = memory_map(m, map);
 
     put_int(w, 0, 4); /* total_size, filled in at the end */
@@ -140,6 +159,10 @@ static void info_multiboot2(struct writer *w, const struct machine *m, const cha
     put_framebuffer(w, fault_framebuffer(m));
     put_tag(w, MB2_INFO_ACPI_OLD, m->ram + ACPI_RSDP, ACPI_RSDP_V1);
     put_tag(w, MB2_INFO_ACPI_NEW, m->ram + ACPI_RSDP, ACPI_RSDP_SIZE);
+    if (plan->freedom.given) {
+        uint32_t base = first_byte(plan);
+        put_tag(w, MB2_INFO_LOAD_BASE, &base, sizeof(base));
+    }
     put_tag(w, MB2_INFO_END, NULL, 0);
     memcpy(w->data, &w->used, 4);
 }
@@ -147,7 +170,7 @@ static void info_multiboot2(struct writer *w, const struct machine *m, const cha
 static void info_multiboot1(struct writer *w, const struct machine *m, const char *cmdline,
                             uint32_t address)
 {
-    struct region map[4];
+    struct region map[MAP_MAX];
     unsigned n = memory_map(m, map);
     uint32_t info[29] = {0}; /* the specification's structure, 116 bytes */
 
@@ -180,13 +203,67 @@ static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
     return a < b + b_size && b < a + a_size;
 }
 
-/* Plain memory that the firmware does not use? The sums do not wrap: ram_size is below 4 GiB and is
- * compared first. */
+/* Where the memory above 1 MiB is free for the kernel. */
+static uint64_t free_from(const struct machine *m)
+{
+    uint64_t taken = fault_memory(m).end;
+
+    return taken ? taken : HIGH_MEMORY;
+}
+
+/* Plain memory that nobody uses? The sums do not wrap: ram_size is below 4 GiB and is compared
+ * first. */
 static bool is_free(const struct machine *m, uint64_t start, uint64_t size)
 {
     if (start > m->ram_size || size > m->ram_size - start)
         return false;
-    return (start >= FIRST_FREE && start + size <= LOW_MEMORY) || start >= HIGH_MEMORY;
+    return (start >= FIRST_FREE && start + size <= LOW_MEMORY) || start >= free_from(m);
+}
+
+static uint64_t round_up(uint64_t at, uint64_t align)
+{
+    return (at + align - 1) / align * align;
+}
+
+/* Where in the free memory [first, end) an image of this size may begin; 0: nowhere. */
+static uint64_t fits(const struct load_freedom *f, uint64_t first, uint64_t end, uint64_t size)
+{
+    uint64_t align = f->align ? f->align : 1;
+    uint64_t low = round_up(first > f->min ? first : f->min, align);
+
+    if (end > (uint64_t)f->max + 1)
+        end = (uint64_t)f->max + 1;
+    if (end < size || low > end - size)
+        return 0;
+    return f->high ? (end - size) / align * align : low;
+}
+
+/* Gives a relocatable image the place that its tag prefers (Multiboot2 Specification, "Relocatable
+ * header tag"), its parts as far from each other as before. */
+static bool relocate(struct machine *m, struct load_plan *plan, FILE *err)
+{
+    const struct load_freedom *f = &plan->freedom;
+    uint64_t first = first_byte(plan), size = 0;
+
+    for (unsigned i = 0; i < plan->n_segments; i++) {
+        const struct load_segment *s = &plan->segment[i];
+        if (s->physical + s->memory_size - first > size)
+            size = s->physical + s->memory_size - first;
+    }
+    uint64_t low = fits(f, FIRST_FREE, LOW_MEMORY, size);
+    uint64_t high = fits(f, free_from(m), m->ram_size, size);
+    uint64_t to = (f->high && high) || !low ? high : low;
+    if (!to) {
+        fprintf(err,
+                "no %" PRIu64 " bytes are free for the relocatable image between %" PRIX32
+                "H and %" PRIX32 "H\n",
+                size, f->min, f->max);
+        return false;
+    }
+    for (unsigned i = 0; i < plan->n_segments; i++)
+        plan->segment[i].physical += to - first;
+    plan->entry += to - first;
+    return true;
 }
 
 static bool place(struct machine *m, const struct load_plan *plan, const uint8_t *image, FILE *err)
@@ -196,8 +273,9 @@ static bool place(struct machine *m, const struct load_plan *plan, const uint8_t
         if (!is_free(m, s->physical, s->memory_size)) {
             fprintf(err,
                     "segment of %" PRIu64 " bytes at %" PRIX64
-                    "H does not fit the memory: %XH-%XH and 100000H-%" PRIX64 "H are free\n",
-                    s->memory_size, s->physical, FIRST_FREE, LOW_MEMORY - 1, m->ram_size - 1);
+                    "H does not fit the memory: %XH-%XH and %" PRIX64 "H-%" PRIX64 "H are free\n",
+                    s->memory_size, s->physical, FIRST_FREE, LOW_MEMORY - 1, free_from(m),
+                    m->ram_size - 1);
             return false;
         }
     }
@@ -212,13 +290,17 @@ static bool place(struct machine *m, const struct load_plan *plan, const uint8_t
 /* The lowest free pages at or above INFO_AT that no segment uses; 0: none. */
 static uint32_t find_room(const struct machine *m, const struct load_plan *plan)
 {
+    struct fault_memory taken = fault_memory(m);
     uint64_t at = INFO_AT;
     bool moved = true;
 
+    /* A loader that keeps the kernel out of some memory may well use it itself. */
+    if (taken.end && !taken.for_good)
+        return HIGH_MEMORY + INFO_TAKEN;
     while (moved) {
         moved = false;
-        if (at + INFO_MAX > LOW_MEMORY && at < HIGH_MEMORY)
-            at = HIGH_MEMORY;
+        if (at + INFO_MAX > LOW_MEMORY && at < free_from(m))
+            at = free_from(m);
         for (unsigned i = 0; i < plan->n_segments; i++) {
             const struct load_segment *s = &plan->segment[i];
             if (overlaps(at, INFO_MAX, s->physical, s->memory_size)) {
@@ -271,7 +353,18 @@ bool loader_load(struct machine *m, const uint8_t *image, size_t size, const cha
     struct writer w = {.used = 0};
     uint32_t info;
 
-    if (!loader_plan(&plan, image, size, err) || !place(m, &plan, image, err))
+    if (fault_memory(m).end >= m->ram_size) {
+        fprintf(err, "--fault memory=: the machine has only %" PRIu64 " MiB\n", m->ram_size >> 20);
+        return false;
+    }
+    if (!loader_plan(&plan, image, size, err))
+        return false;
+    if (plan.freedom.given && !relocate(m, &plan, err))
+        return false;
+    /* What is taken is not zero. */
+    if (fault_memory(m).end)
+        memset(m->ram + HIGH_MEMORY, TAKEN_BYTE, fault_memory(m).end - HIGH_MEMORY);
+    if (!place(m, &plan, image, err))
         return false;
     info = find_room(m, &plan);
     if (!info) {
@@ -281,7 +374,7 @@ bool loader_load(struct machine *m, const uint8_t *image, size_t size, const cha
     bios_data_area(m);
     acpi_build(m);
     if (plan.multiboot == 2)
-        info_multiboot2(&w, m, cmdline);
+        info_multiboot2(&w, m, cmdline, &plan);
     else
         info_multiboot1(&w, m, cmdline, info);
     if (w.full) {

@@ -20,11 +20,20 @@ struct load_segment {
 
 #define LOADER_MAX_SEGMENTS 64
 
+/* Where a relocatable image may go, as its header's tag says. */
+struct load_freedom {
+    bool given;
+    uint32_t min, max; /* of its first and of its last byte */
+    uint32_t align;
+    bool high; /* as high as can be, not as low */
+};
+
 struct load_plan {
     unsigned multiboot; /* version: 1 or 2 */
     uint64_t entry;     /* physical; below 4 GiB when the plan holds */
     unsigned n_segments;
     struct load_segment segment[LOADER_MAX_SEGMENTS];
+    struct load_freedom freedom;
 };
 
 /*

@@ -33,8 +33,12 @@ enum {
     MB2_INFO_FRAMEBUFFER = 8,
     MB2_INFO_ACPI_OLD = 14,
     MB2_INFO_ACPI_NEW = 15,
-    MB2_INFO_LAST = 21, /* the highest type that the specification knows */
+    MB2_INFO_LOAD_BASE = 21,
+    MB2_INFO_LAST = MB2_INFO_LOAD_BASE, /* the highest type that the specification knows */
 };
+
+/* The relocatable header tag's preferences. */
+enum { MB2_PREFER_NONE, MB2_PREFER_LOW, MB2_PREFER_HIGH };
 
 #define MB1_HEADER_MAGIC    0x1badb002
 #define MB1_BOOT_MAGIC      0x2badb002
