@@ -151,7 +151,6 @@ _Noreturn void kmain(uint32_t magic, const void *info)
     if (bootinfo.cmdline_error)
         cmdline_refuse(&cmdline, bootinfo.cmdline_error);
     uint16_t missing_port = start_console(early);
-    refuse_reserved_memory();
     paging_init();
     ending_init(&bootinfo, cmdline.end);
     memory_init(&bootinfo);
@@ -162,6 +161,7 @@ _Noreturn void kmain(uint32_t magic, const void *info)
         console_add(pixels);
     pic_disable();
     time_init(&bootinfo, cmdline.clock);
+    refuse_reserved_memory(); /* now that every screen is there, and the machine can be ended */
     if (lapic_init(cmdline.apic, cmdline.pmi, &lapic_missing))
         lapic_missing = NULL;
     smi_init();

@@ -15,6 +15,7 @@ import time
 
 import harness
 from harness import ALL, BUILD, KERNEL, SCRATCH, check_clean, equal, ok, run
+from machine import Machine
 
 
 def direct(cmdline, *settings, seconds=60):
@@ -60,7 +61,9 @@ ok('watchdog=5";' in result.out and "$x" in result.out and result.status == 1, "
 result = run("scripts/run", env={"ENGINE": "tcg", "EX": "15-1", "CMDLINE": "a" * 1100})
 ok("Bail out! the command line is longer than 1023 bytes" in result.out, "1,100 letters: it says so", result)
 ok(not result.tap.points and not result.tap.errors and result.status == 1, "1,100 letters: nothing is run", result)
-for words, right in [(["append=list"], "medium=kernel"), (["medium=kernel", "append=a\nb"], "one line")]:
+UEFI = ["medium=kernel", "firmware=uefi", "vars=none"]
+for words, right in [(["append=list"], "medium=kernel"), (["medium=kernel", "append=a\nb"], "one line"),
+                     (UEFI, "medium=kernel firmware=uefi: "), (UEFI[::-1], "firmware=bios does")]:  # fmt: skip
     result = run("scripts/qemu-command", KERNEL, *words)
     ok(result.status == 2 and right in result.err, f"scripts/qemu-command {words}: refused", result)
 
@@ -129,14 +132,21 @@ LOADERS = [
 folder = SCRATCH / "pvh"
 folder.mkdir(parents=True, exist_ok=True)
 (folder / "layout").write_text(LAYOUT, encoding="utf-8")
-for name, change, reserved, status, words in LOADERS:
+
+
+def build(change, reserved):
     source, loader = folder / "loader.S", folder / "loader.elf"
     text = LOADER.replace("CHANGE", change).replace("RESERVED", str(reserved))
     source.write_text(text.replace("ENTRY", str(symbols["pvh_start"])), encoding="utf-8")
     built = run("gcc", "-m64", "-static", "-nostdlib", "-no-pie", "-Wl,--build-id=none", "-Wl,-z,noexecstack",
                 f"-Wl,-T,{folder}/layout", source, "-o", loader)  # fmt: skip
     if built.status:
-        ok(False, f"{name}: the loader is built", built)
+        ok(False, f"{change}: the loader is built", built)
+    return loader
+
+
+for name, change, reserved, status, words in LOADERS:
+    loader = build(change, reserved)
     described = run("scripts/qemu-command", loader, "medium=kernel", "append=run=15-2")
     result = run(*described.out.splitlines(), "-device", f"loader,file={KERNEL}", seconds=30)
     result.out = result.out.replace("\r\n", "\n")
@@ -145,5 +155,16 @@ for name, change, reserved, status, words in LOADERS:
     equal(result.tap.errors, [], f"a loader with {name}: valid TAP")
     if status == TOLD:
         ok("Bail out!" in result.out and not result.tap.points, f"a loader with {name}: nothing is run", result)
+
+# The refusal comes late enough for the end that was asked for, and for the screen.
+loader = build(MAP, first)
+more = ["-device", f"loader,file={KERNEL}"]
+with Machine(loader, medium="kernel", append="end=poweroff", debug_exit="no", more=[*more, "-S"]) as m:
+    m.watch()
+    equal(m.stop_reason(30), "guest-shutdown", "reserved memory and end=poweroff: it goes off")
+    ok("Bail out! the loader put" in m.serial and "# end=poweroff: ACPI's state S5\n" in m.serial, "and says both", m.serial)
+with Machine(loader, medium="kernel", append="", debug_exit="no", more=more) as m:
+    m.wait_for("switched off", 30)
+    ok("Bail out! the loader put" in m.text_screen(), "reserved memory: the text screen says so", m.text_screen())
 
 harness.done()
