@@ -9,11 +9,6 @@
 #define memcpy __builtin_memcpy
 #define memset __builtin_memset
 
-#define FIXED_PART          8 /* total_size, reserved */
-#define TAG_HEADER          8 /* type, size */
-#define TAG_ALIGN           8
-#define MMAP_ENTRIES        8 /* offset of the first entry in the tag's body */
-#define MMAP_ENTRY_MIN      24
 #define FRAMEBUFFER_COMMON  24 /* body up to and with the reserved field */
 #define FRAMEBUFFER_RGB_END 30
 #define RSDP_LENGTH         20 /* offset of the length in an RSDP of ACPI 2.0 */
@@ -87,7 +82,7 @@ const struct memory_range *bootinfo_reserved(const struct bootinfo *boot, uint64
 
 static void read_memory_map(struct bootinfo *out, const uint8_t *body, size_t size)
 {
-    if (size < MMAP_ENTRIES) {
+    if (size < MB2_MMAP_ENTRIES) {
         bootinfo_error(out, "the memory map's tag is too short for its header; ignored");
         return;
     }
@@ -96,12 +91,12 @@ static void read_memory_map(struct bootinfo *out, const uint8_t *body, size_t si
         bootinfo_error(out, "the memory map's entry_size is 0; ignored");
         return;
     }
-    if (entry_size < MMAP_ENTRY_MIN) {
+    if (entry_size < MB2_MMAP_ENTRY_MIN) {
         bootinfo_error(out, "the memory map's entry_size is below 24; ignored");
         return;
     }
-    size_t left = size - MMAP_ENTRIES;
-    bootinfo_add_memory(out, body + MMAP_ENTRIES, left / entry_size, entry_size);
+    size_t left = size - MB2_MMAP_ENTRIES;
+    bootinfo_add_memory(out, body + MB2_MMAP_ENTRIES, left / entry_size, entry_size);
     if (left % entry_size != 0)
         bootinfo_error(out, "the memory map's last entry is cut off; ignored");
 }
@@ -197,10 +192,10 @@ static const struct {
 /* Walks the tags of [tag, tag + left). */
 static void read_tags(struct bootinfo *out, const uint8_t *tag, size_t left)
 {
-    while (left >= TAG_HEADER) {
+    while (left >= MB2_TAG_HEADER) {
         uint32_t type = read32(tag);
         size_t size = read32(tag + 4);
-        if (size < TAG_HEADER) {
+        if (size < MB2_TAG_HEADER) {
             bootinfo_error(
                 out, size == 0 ? "a tag has size 0; it and the rest are ignored"
                                : "a tag is smaller than its header; it and the rest are ignored");
@@ -214,8 +209,8 @@ static void read_tags(struct bootinfo *out, const uint8_t *tag, size_t left)
             return;
         for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
             if (readers[i].type == type)
-                readers[i].read(out, tag + TAG_HEADER, size - TAG_HEADER);
-        size_t step = (size + TAG_ALIGN - 1) & ~(size_t)(TAG_ALIGN - 1);
+                readers[i].read(out, tag + MB2_TAG_HEADER, size - MB2_TAG_HEADER);
+        size_t step = (size + MB2_TAG_ALIGN - 1) & ~(size_t)(MB2_TAG_ALIGN - 1);
         if (step > left)
             break;
         tag += step;
@@ -227,19 +222,19 @@ static void read_tags(struct bootinfo *out, const uint8_t *tag, size_t left)
 bool bootinfo_parse(struct bootinfo *out, const void *info, size_t limit)
 {
     memset(out, 0, sizeof(*out));
-    if (!info || limit < FIXED_PART) {
+    if (!info || limit < MB2_INFO_FIXED) {
         bootinfo_error(out, "there is no boot information");
         return false;
     }
     size_t total = read32(info);
-    if (total < FIXED_PART + TAG_HEADER)
+    if (total < MB2_INFO_FIXED + MB2_TAG_HEADER)
         bootinfo_error(out, "total_size is below 16; the whole is ignored");
-    else if (total % TAG_ALIGN != 0)
+    else if (total % MB2_TAG_ALIGN != 0)
         bootinfo_error(out, "total_size is not a multiple of 8; the whole is ignored");
     else if (total > limit)
         bootinfo_error(out,
                        "total_size runs past the memory that can hold it; the whole is ignored");
     else
-        read_tags(out, (const uint8_t *)info + FIXED_PART, total - FIXED_PART);
+        read_tags(out, (const uint8_t *)info + MB2_INFO_FIXED, total - MB2_INFO_FIXED);
     return out->n_errors == 0;
 }

@@ -32,6 +32,13 @@ request_end:
      * the text mode for a graphics mode, which is slower and one thing more to go wrong. Under UEFI, where
      * there is no text mode, it gives its framebuffer without being asked.
      */
+    /* Where the memory from 1 MiB on is taken, the image may be put above it; boot/home.S brings it home. */
+    .balign 8
+    .short MB2_HEADER_TAG_RELOCATABLE, MB2_HEADER_TAG_OPTIONAL
+    .long 24
+    .long image_start, 0xffffffff, 4096
+    .long MB2_PREFERENCE_LOWEST
+
     .balign 8
     .short MB2_HEADER_TAG_END, 0
     .long 8

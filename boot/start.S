@@ -34,10 +34,10 @@
 
     .text
     .code32
-    .globl _start, pvh_start
+    .globl start32, pvh_start, refuse
 pvh_start:
     movl $PVH_START_MAGIC, %eax /* what a Multiboot2 loader says in EAX, PVH says in the start info */
-_start:
+start32:
     cli
     cld
     movl boot_stack_top, %esp /* kernel/percpu.c */
