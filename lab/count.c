@@ -3,7 +3,6 @@
 
 #include "kernel/cpuid.h"
 #include "lab/experiment.h"
-#include "lab/take.h"
 #include "pmu/pmu.h"
 
 uint64_t insns_in_window(const struct body_insns *insns, uint64_t iterations)
@@ -22,11 +21,12 @@ void count_from_0(uint64_t mask, window_body body, uint64_t iterations)
 uint64_t count_exactly(uint64_t mask, unsigned counter, window_body body, uint64_t iterations,
                        uint64_t expected)
 {
-    struct take take = take_begin();
-    do
+    uint64_t count = 0;
+    for (int i = 0; i < EXACT_TRIES && (i == 0 || count > expected); i++) {
         count_from_0(mask, body, iterations);
-    while (take_again(&take, pmu_read(counter) <= expected));
-    return pmu_read(counter);
+        count = pmu_read(counter);
+    }
+    return count;
 }
 
 uint64_t count_empty(uint64_t mask, unsigned counter)

@@ -155,9 +155,11 @@ static void find_by_model(const struct cpu_ident *cpu, const struct lbr_kind *ki
 static void find_architectural(void)
 {
     uint32_t missing = 0;
-    if (!lbr_arch_find(&info) || (missing = missing_msr()) == 0)
+    if (!lbr_arch_find(&info) || ((missing = missing_msr()) == 0 && lbr_arch_clears(&info)))
         return;
     info.present = false;
+    if (missing == 0)
+        return;
     ksnprintf(info.why, sizeof(info.why),
               "no LBR stack: MSR %XH raises #GP, CPUID.7:EDX[19] = 1 announces it",
               (unsigned)missing);
@@ -241,20 +243,23 @@ static unsigned entry_of(unsigned newest, unsigned age)
     return info.tos != 0 ? (newest + info.depth - age) % info.depth : age;
 }
 
+bool lbr_read_entry(unsigned entry, struct branch_record *record)
+{
+    uint64_t from = rdmsr(info.from + entry), to = rdmsr(info.to + entry);
+    *record = (struct branch_record){0};
+    if (from == 0 && to == 0)
+        return false;
+    lbr_decode(info.format, from, to, info.info != 0 ? rdmsr(info.info + entry) : 0, record);
+    if (info.format == LBR_FMT_ARCHITECTURAL)
+        lbr_arch_limit(info.info_fields, record);
+    return true;
+}
+
 unsigned lbr_read(struct branch_record *records, unsigned max)
 {
     unsigned newest = lbr_tos(), n = 0;
-    for (unsigned i = 0; i < info.depth && n < max; i++) {
-        unsigned entry = entry_of(newest, i);
-        uint64_t from = rdmsr(info.from + entry), to = rdmsr(info.to + entry);
-        if (from == 0 && to == 0)
-            break;
-        lbr_decode(info.format, from, to, info.info != 0 ? rdmsr(info.info + entry) : 0,
-                   &records[n]);
-        if (info.format == LBR_FMT_ARCHITECTURAL)
-            lbr_arch_limit(info.info_fields, &records[n]);
+    while (n < info.depth && n < max && lbr_read_entry(entry_of(newest, n), &records[n]))
         n++;
-    }
     return n;
 }
 

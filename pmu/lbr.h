@@ -69,6 +69,9 @@ unsigned lbr_tos(void);
 uint64_t lbr_control(void);
 uint64_t lbr_filter(void);
 
+/* Reads one entry of the stack; false, and all 0, when nothing was ever written there. */
+bool lbr_read_entry(unsigned entry, struct branch_record *record);
+
 /* Reads at most max records, newest first; returns how many there are. Entries never written since
  * lbr_clear() are none. Recording should be off. */
 unsigned lbr_read(struct branch_record *records, unsigned max);

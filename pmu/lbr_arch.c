@@ -7,9 +7,9 @@
 #include "x86/cpuid.h"
 #include "x86/msr.h"
 
-#define LEAF           0x1c
-#define LBR_DEPTH_STEP 8
-#define CONTROL_CPL    (LBR_CTL_OS | LBR_CTL_USR)
+#define LEAF        0x1c
+#define PROBE       0x1000 /* an address */
+#define CONTROL_CPL (LBR_CTL_OS | LBR_CTL_USR)
 #define CONTROL_KINDS                                                                              \
     (LBR_CTL_JCC | LBR_CTL_NEAR_REL_JMP | LBR_CTL_NEAR_IND_JMP | LBR_CTL_NEAR_REL_CALL |           \
      LBR_CTL_NEAR_IND_CALL | LBR_CTL_NEAR_RET | LBR_CTL_OTHER_BRANCH)
@@ -88,6 +88,18 @@ bool lbr_arch_find(struct lbr_info *info)
         ksnprintf(info->no_select, sizeof(info->no_select),
                   "no LBR filter: CPUID.1CH:EBX[1:0] = %u", (unsigned)(leaf.ebx & 3));
     return info->present;
+}
+
+bool lbr_arch_clears(struct lbr_info *info)
+{
+    uint64_t from = 0;
+    if (takes(info->from, PROBE) && wrmsr_safe(MSR_IA32_LBR_DEPTH, info->depth) &&
+        rdmsr_safe(info->from, &from) && from == 0)
+        return true;
+    wrmsr_safe(info->from, 0);
+    ksnprintf(info->why, sizeof(info->why),
+              "no LBR stack: IA32_LBR_DEPTH (14CFH) does not clear IA32_LBR_0_FROM_IP (1500H)");
+    return false;
 }
 
 uint64_t lbr_arch_control(uint64_t select)

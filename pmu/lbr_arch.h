@@ -14,6 +14,10 @@ bool lbr_arch_announced(void);
  * announced. The entries are not touched. Never faults. */
 bool lbr_arch_find(struct lbr_info *info);
 
+/* Does IA32_LBR_DEPTH clear the entries? If not, why in info: a hypervisor that drops the write.
+ * The entries must be there. */
+bool lbr_arch_clears(struct lbr_info *info);
+
 /* The deepest stack of those (lbr_info()->depths) that there is room for; 0: none. */
 unsigned lbr_arch_deepest(uint32_t depths);
 

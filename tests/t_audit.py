@@ -12,6 +12,15 @@ NO_REGISTERS = "no registers: the records are the basic group, IA32_PERF_CAPABIL
 SKYLAKE_X = "cpuid.0x1=0x00050654 0x00010800 0x01a02010 0x000bab7c"
 ATOM = "cpuid.0x1=0x000106c{} 0x00010800 0x00002010 0x000bab7c"
 ATOM_LBR = ["pmu.lbr_depth=8", "pmu.bts=no"]  # the model takes TR and LBR at the Core 2 addresses for exclusive
+SIGNATURE = "cpuid.0x1={} 0x00010800 0x01a02010 0x000bab7c"
+EIGHT_MIB = ["cpuid.0x4.3=0x00000163 0x03c0003f 0x00001fff 0", "cache.llc=8388608 16 64 70"]  # for 15-10
+ATOM_EVENT = "event.0xd0.0x05=MEM_UOPS_RETIRED.LOAD_LATENCY load pebs latency counters=0x3"
+PEBS = "run=15-5,15-6,15-7,15-8,15-10"
+SAMPLED = ["\nok - ex15-5 each record's RIP lies in the run, its registers hold what was loaded there\n",
+           "\nok - ex15-5 the counter was reloaded from the debug store after each record\n",
+           "\nok - ex15-8 IA32_PMC0 plain, IA32_PMC1 PEBS: the handler tells them apart\n"]  # fmt: skip
+SLOW_LOADS = "\nok - ex15-10 with a high threshold loads from memory are sampled, and fast ones are not\n"
+NO_LBR_STACK = "as in the symbol table # SKIP no LBR stack: "
 MACHINES = [
     # PEBS format 4 without PEBS_BASELINE (a KVM guest): IA32_PERFEVTSELx[34] is reserved, the record the basic group.
     ("icelake", ["pmu.capabilities=0xb4c5"], [], "run=15-5,15-6,15-7,15-8,15-10", CLEAN,
@@ -79,6 +88,50 @@ MACHINES = [
     ("skylake", [], ["smi=20000"], "run=14-5", CLEAN, ["  debugctl: 0x4801\n", "  debugctl_in_handler: 0x4040\n"], []),
     # The bit is announced, and a hypervisor refuses it.
     ("kvm", ["pmu.capabilities=0x3000"], [], "run=15-1,15-2,15-11", CLEAN, [" FREEZE_WHILE_SMM FW_WRITE\n"], ["0x4000"]),
+    # Architectural branch records, from Alder Lake and Sapphire Rapids on, whose model is in no table.
+    ("sapphirerapids", [], [], "run=14-1,14-2,14-3,14-4,14-5,14-6,14-7", CLEAN,
+     ["newest first: 4 of 32, format 63 (architectural: IA32_LBR_x_INFO)\n", "  lbr_ctl: 0x7f0006\n",
+      "# depth 8: the newest are kept\n# depth 16: the newest are kept\n# depth 32: the newest are kept\n",
+      "\nok - ex14-5 with it they stand still: LBR cleared before version 4, LBR_FRZ from 4 on\n",
+      "  into_ring_3: \"recorded, FROM hidden\"\n"], ["no LBR stack", "no LBR filter", "TOS 1"]),
+    ("sapphirerapids", ["cpuid.0x1c=0x40000003 7 7 0", "pmu.lbr_depth=16"], [], "run=14-1,14-2", CLEAN,
+     ["newest first: 16 of 16, format 63", "# depth 16: the newest are kept\n"], ["depth 32"]),
+    # Without the filters, and without the fields of IA32_LBR_x_INFO.
+    ("sapphirerapids", ["cpuid.0x1c=0x4000000b 0 0 0"], [], "run=14-1,14-2,14-3,14-5,14-6", CLEAN,
+     ["newest first: 4 of 32, format 63", "\nok - ex14-1 the recording is off again\n",
+      "# SKIP no LBR filter: CPUID.1CH:EBX[1:0] = 0\n"], [" predicted", "mispredicted", " cycle", "indirect call"]),
+    # A hypervisor announces them, and refuses a register or drops what is written to it.
+    *[("sapphirerapids", [], [fault], "run=14-1,14-7", CLEAN, [NO_LBR_STACK + why], []) for fault, why in (
+        ("msr=0x14ce", "IA32_LBR_CTL (14CEH) cannot be set to 0x7f0007\n"),
+        ("msr-ignore=0x14ce", "IA32_LBR_CTL (14CEH) cannot be set to 0x7f0007\n"),
+        ("msr=0x14cf", "IA32_LBR_DEPTH (14CFH) cannot be set to 32\n"),
+        ("msr-ignore=0x14cf", "IA32_LBR_DEPTH (14CFH) does not clear IA32_LBR_0_FROM_IP (1500H)\n"),
+        ("msr=0x121f", "MSR 121FH raises #GP, CPUID.7:EDX[19] = 1 announces it\n"),
+        ("msr=0x1500", "MSR 1500H raises #GP, CPUID.7:EDX[19] = 1 announces it\n"))],
+    # PEBS format 5: Golden Cove, whose load latency is not on IA32_PMC0, and has no retire latency.
+    ("sapphirerapids", EIGHT_MIB, [], PEBS, CLEAN,
+     [*SAMPLED, SLOW_LOADS, "PEBS records of 208 bytes, format 5\n", "  counters: 0xfe\n", "Cache Latency = 0x"],
+     ["SKIP", "Retire Latency"]),
+    # Granite Rapids: IA32_PERF_CAPABILITIES[17] announces the retire latency.
+    ("sapphirerapids", [SIGNATURE.format("0x000a06d1"), "pmu.capabilities=0x2f5ff", *EIGHT_MIB], [], PEBS, CLEAN,
+     [*SAMPLED, SLOW_LOADS, "Retire Latency = 0x"], ["SKIP"]),
+    # The small cores: Alder Lake N, and Alder Lake's by CPUID.1AH. Its big ones have the other event.
+    *[("sapphirerapids", [*sets, ATOM_EVENT, *EIGHT_MIB], [], PEBS, CLEAN,
+       [*SAMPLED, SLOW_LOADS, "  counters: 0x3f\n", "  counters: 0x3\n"], ["SKIP", "counters: 0xfe"]) for sets in (
+        [SIGNATURE.format("0x000b06e0")],
+        [SIGNATURE.format("0x00090672"), "cpuid.0x1a=0x20000001 0 0 0"])],
+    ("sapphirerapids", [SIGNATURE.format("0x00090672"), "cpuid.0x1a=0x40000001 0 0 0", *EIGHT_MIB], [], PEBS, CLEAN,
+     [*SAMPLED, SLOW_LOADS, "  counters: 0xfe\n"], ["SKIP"]),
+    # Format 6.
+    ("sapphirerapids", [SIGNATURE.format("0x000b06d1"), "pmu.pebs_format=6", "pmu.capabilities=0x2f6ff"], [],
+     "run=15-5,15-6,15-7,15-8", CLEAN, [*SAMPLED, "PEBS records of 208 bytes, format 6\n"], ["SKIP"]),
+    # The Atoms before: a precise load, on Goldmont on IA32_PMC0 alone, and no load latency.
+    ("skylake", [SIGNATURE.format("0x000506c9")], [], PEBS, CLEAN,
+     [*SAMPLED[:2], "  counters: 0x1\n", "PEBS records of 200 bytes, format 3\n",
+      "SKIP no load latency: Goldmont has no such event (CPUID.1:EAX)\n"], ["counters: 0xf\n"]),
+    ("icelake", [SIGNATURE.format("0x00090661")], [], PEBS, CLEAN,
+     [*SAMPLED, "PEBS records of 208 bytes, format 4\n",
+      "SKIP no load latency: Tremont has no such event (CPUID.1:EAX)\n"], []),
 ]  # fmt: skip
 
 see(MACHINES)

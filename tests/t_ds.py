@@ -13,15 +13,23 @@ WHOLE = ["westmere", "sandybridge", "haswell", "skylake", "icelake"]
 CORE2_LACKS = re.compile(r"no load latency: PEBS record format 0 |IA32_PMC1 cannot sample: IA32_PEBS_ENABLE\[1\]")
 RECORD = {"core2": 144, "westmere": 176, "sandybridge": 176, "haswell": 192, "skylake": 200, "icelake": 208,
           "sapphirerapids": 208}  # fmt: skip
+MEMORY = {"sapphirerapids": 600}  # MiB: 15-10 wants more than the last level cache holds
 
 for profile, size in RECORD.items():
     core2 = profile == "core2"
-    result = sim(ALL, profile=profile)
+    result = sim(ALL, profile=profile, more=["--memory", str(MEMORY.get(profile, 256))])
     tap = check_clean(result, profile, BTS + PEBS, skips=core2)
     if core2:
         others = [point.skip for point in tap.skips if not CORE2_LACKS.search(point.skip)]
         ok(len(tap.skips) == 3 + 7 and not others, "core2: only load latency, and PEBS on IA32_PMC1, are skipped", others)
     ok(f"PEBS records of {size} bytes" in result.out, f"{profile}: records of {size} bytes", result)
+    if profile == "sapphirerapids":
+        # Golden Cove: 03H/82H counts beside the load latency event, on IA32_PMC0, and the window opens both.
+        slow = sim("run=15-10", profile=profile, more=["--memory", "600", "--trace", "msr"])
+        writes = re.findall(r"wrmsr (IA32_PERFEVTSEL[0-7]|IA32_PERF_GLOBAL_CTRL)\b.*?= 0x([0-9a-f]+)", slow.err, re.I)
+        ok(("IA32_PERFEVTSEL0", "438203") in [(name, value.lstrip("0")) for name, value in writes]
+           and any(name.endswith("GLOBAL_CTRL") and int(value, 16) == 3 for name, value in writes),
+           f"{profile}: the auxiliary event counts with the load latency event", writes)  # fmt: skip
     check_clean(sim("run=14-10,14-13,15-7,15-8,15-9 pmi=nmi", profile=profile), f"{profile}, pmi=nmi", skips=core2)
 
 for profile, bts, pebs in (
