@@ -43,6 +43,7 @@ static void write_page(void)
         "Any key: the summary",
     };
     screen_cover(true);
+    screen_reserve(0); /* the code needs every row */
     screen_text(0, 0, STRONG, "PMU Lab " PMULAB_VERSION);
     for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         screen_text(0, 2 + i, PLAIN, lines[i]);
@@ -57,7 +58,6 @@ void code_show(const struct bootinfo *boot)
         return;
     write_page();
     has_page = screen_bitmap(bits, size) || (make(boot, TEXT_VERSION) && screen_bitmap(bits, size));
-    screen_reserve(has_page);
     code_hide();
 }
 
@@ -81,6 +81,7 @@ void code_hide(void)
     if (!on_page)
         return;
     on_page = false;
+    screen_reserve(has_page);
     screen_cover(false);
     if (has_page)
         screen_text(0, screen_rows() - 1, STRONG, "c: the summary as a QR code");

@@ -25,6 +25,7 @@
 #define LINE           77 /* with "# " in front 79: a terminal must not wrap it */
 #define CELL           11 /* "15-11 FAIL " */
 #define SHOWN_FAILURES 5
+#define ERRATA_SIZE    256
 
 static struct summary_result results[MAX_RESULTS];
 static unsigned n_results;
@@ -129,6 +130,26 @@ static void print_machine(const struct bootinfo *boot)
         line("%s", info->no_pmu);
 }
 
+/* Broken behind a ';', which stands between errata. */
+static void print_errata(void)
+{
+    char list[ERRATA_SIZE], *next = list;
+    errata_list(list, sizeof(list));
+    while (*next != '\0') {
+        const char *lead = next == list ? "known errata: " : "  ";
+        size_t length = strlen(next), room = LINE - strlen(lead);
+        if (length > room)
+            for (length = room; length > 0 && next[length - 1] != ';'; length--)
+                ;
+        if (length == 0)
+            length = room;
+        line("%s%.*s", lead, (int)length, next);
+        next += length;
+        while (*next == ' ')
+            next++;
+    }
+}
+
 static const char *verdict(const struct summary_result *r)
 {
     if (r->failed > 0)
@@ -191,6 +212,7 @@ void summary_print(const struct bootinfo *boot)
     kprintf("# --- summary: a photograph of these lines is a report ---\n");
     print_totals();
     print_machine(boot);
+    print_errata();
     print_verdicts();
     print_failures();
     kprintf("# --- CRC-32 %08x ---\n", (unsigned)checksum);
@@ -198,8 +220,8 @@ void summary_print(const struct bootinfo *boot)
 
 /* ---- For a QR code ---- */
 
-/* Kept free behind lists: "/+999 SUM:01234567 CRC:01234567". */
-#define CODE_TAIL 32
+/* Kept free behind lists: "/+999 ERR:+99 SUM:01234567 CRC:01234567". */
+#define CODE_TAIL 40
 #define ITEM      (64 * 3 + 8)
 
 struct code {
@@ -219,13 +241,19 @@ static void put(struct code *code, const char *format, ...)
     code->used += length < room ? length : room;
 }
 
-/* A name that came from elsewhere, in capitals: "Microsoft Hv" is MICROSOFT.HV. */
+/* What stands for a character of a name in a value. */
+static char in_code(char c)
+{
+    if (c >= 'a' && c <= 'z')
+        return (char)(c - 'a' + 'A');
+    return c == ' ' ? '.' : c == ':' || !qr_takes(c) ? '*' : c;
+}
+
+/* A name that came from elsewhere: "Microsoft Hv" is MICROSOFT.HV. */
 static void put_name(struct code *code, const char *name)
 {
-    for (; *name != '\0'; name++) {
-        char c = *name >= 'a' && *name <= 'z' ? (char)(*name - 'a' + 'A') : *name;
-        put(code, "%c", c == ' ' ? '.' : c == ':' || !qr_takes(c) ? '*' : c);
-    }
+    for (; *name != '\0'; name++)
+        put(code, "%c", in_code(*name));
 }
 
 static void put_machine(struct code *code, const struct bootinfo *boot)
@@ -285,6 +313,29 @@ static void put_failures(struct code *code)
         put(code, "%s+%u", before, more);
 }
 
+/* "AAK100, AAP53; AAJ80; pebs_ucodes?" is AAK100.AAP53/AAJ80/PEBS-UCODES*. */
+static void put_errata(struct code *code)
+{
+    char list[ERRATA_SIZE], item[ERRATA_SIZE];
+    const char *before = " ERR:", *next = list;
+    unsigned more = 0;
+    errata_list(list, sizeof(list));
+    while (*next != '\0') {
+        size_t used = (size_t)ksnprintf(item, sizeof(item), "%s", before);
+        for (; *next != '\0' && *next != ';'; next++)
+            if (*next != ' ' && used + 1 < sizeof(item))
+                item[used++] = *next == ',' ? '.' : *next == '_' ? '-' : in_code(*next);
+        item[used] = '\0';
+        if (more == 0 && put_item(code, item))
+            before = "/";
+        else
+            more++;
+        next += *next == ';';
+    }
+    if (more > 0)
+        put(code, "%s+%u", before, more);
+}
+
 bool summary_code(const struct bootinfo *boot, char *text, size_t size)
 {
     struct code code = {text, size, 0};
@@ -294,6 +345,7 @@ bool summary_code(const struct bootinfo *boot, char *text, size_t size)
     put_machine(&code, boot);
     put(&code, " N:%u-%u-%u", t.ok, t.failed, t.skipped);
     put_failures(&code);
+    put_errata(&code);
     put(&code, " SUM:%08X", (unsigned)checksum);
     put(&code, " CRC:%08X", (unsigned)crc_of(0, text));
     return true;

@@ -19,6 +19,7 @@
 #include "lab/experiment.h"
 #include "lapic/lapic.h"
 #include "lapic/smp.h"
+#include "pmu/errata.h"
 #include "pmu/pmu.h"
 #include "runner/qr.h"
 #include "runner/summary.h"
@@ -27,6 +28,7 @@
 
 static struct pmu_info pmu;
 static const char *vendor, *hypervisor; /* hypervisor: NULL, there is none; "": it has no name */
+static const char *errata_text;
 static bool microcode_known, smis_counted;
 
 struct cpuid_regs cpuid(uint32_t leaf, uint32_t subleaf)
@@ -94,6 +96,11 @@ const char *tsc_hz_source(void)
     return "CPUID 15H";
 }
 
+void errata_list(char *list, size_t size)
+{
+    snprintf(list, size, "%s", errata_text);
+}
+
 const struct pmu_info *pmu_info(void)
 {
     return &pmu;
@@ -139,6 +146,7 @@ static int start(void **state)
     };
     vendor = "GenuineIntel";
     hypervisor = NULL;
+    errata_text = "";
     microcode_known = smis_counted = true;
     length = 0;
     printed[0] = '\0';
@@ -228,6 +236,23 @@ static void failures(void **state)
     assert_non_null(strstr(code(&bios, 1024), " N:73-3-4 NOT:15-2.1.3/15-7.4 x"));
 }
 
+static void known_errata(void **state)
+{
+    (void)state;
+    errata_text = "AAK100, AAP53, BD53; AAJ80; nhm_limit_period?";
+    failing(1, 0x1);
+    summary_print(&bios);
+    assert_line("known errata: AAK100, AAP53, BD53; AAJ80; nhm_limit_period?");
+    assert_non_null(
+        strstr(code(&bios, 1024), " NOT:15-2.1 ERR:AAK100.AAP53.BD53/AAJ80/NHM-LIMIT-PERIOD* x"));
+    errata_text = "AAAAAA1, AAAAAA2, AAAAAA3; BBBBBB1, BBBBBB2, BBBBBB3; CCCCCC1, CCCCCC2; D1";
+    summary_print(&bios);
+    assert_line("known errata: AAAAAA1, AAAAAA2, AAAAAA3; BBBBBB1, BBBBBB2, BBBBBB3;");
+    assert_line("  CCCCCC1, CCCCCC2; D1");
+    assert_non_null(strstr(code(&bios, 190), " NOT:15-2.1 ERR:AAAAAA1.AAAAAA2.AAAAAA3/+3 x"));
+    assert_non_null(strstr(code(&bios, 160), " NOT:15-2.1 ERR:+4 x"));
+}
+
 /* The first ones stay; how many more there are is told. */
 static void cut_to_its_room(void **state)
 {
@@ -275,6 +300,8 @@ static void fits_the_screen(void **state)
     unsigned lines = 0, column = 0;
     (void)state;
     hypervisor = "VMwareVMware";
+    errata_text =
+        "AAK100, AAP53, BD53; AAJ80; nhm_limit_period?; AAK100, AAP53, BD53; AAK100, AAP53";
     for (unsigned i = 0; i < 20; i++)
         failing(i, 0xf);
     summary_print(&pvh);
@@ -300,6 +327,7 @@ int main(void)
         cmocka_unit_test_setup(what_is_not_known, start),
         cmocka_unit_test_setup(a_guest, start),
         cmocka_unit_test_setup(failures, start),
+        cmocka_unit_test_setup(known_errata, start),
         cmocka_unit_test_setup(cut_to_its_room, start),
         cmocka_unit_test_setup(the_sums, start),
         cmocka_unit_test_setup(fits_the_screen, start),
