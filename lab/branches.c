@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "lab/experiment.h"
+#include "lab/take.h"
 #include "kernel/panic.h"
 #include "kernel/print.h"
 
@@ -56,12 +57,15 @@ bool branch_is(const struct branch_record *record, const struct branch *branch, 
            lbr_is_kind(record, branch->kind);
 }
 
-bool branches_are(const struct branch_record *records, unsigned n_records,
-                  const struct branch *taken, unsigned n, uint64_t suppressed, uint64_t may_lack)
+/* How many of the records, from the newest on, are as they should be. *missing: the branch that
+ * should stand behind them and does not; NULL: none. */
+static unsigned agreeing(const struct branch_record *records, unsigned n_records,
+                         const struct branch *taken, unsigned n, uint64_t suppressed,
+                         uint64_t may_lack, const struct branch **missing)
 {
-    unsigned depth = lbr_info()->depth, age = 0, must = 0, may = 0;
-    const struct branch *missing = NULL;
-    for (unsigned i = n; i-- > 0 && age < depth && missing == NULL;) {
+    unsigned depth = lbr_info()->depth, age = 0;
+    *missing = NULL;
+    for (unsigned i = n; i-- > 0 && age < depth && *missing == NULL;) {
         if (taken[i].kind & suppressed)
             continue;
         bool optional = taken[i].kind & may_lack;
@@ -69,8 +73,17 @@ bool branches_are(const struct branch_record *records, unsigned n_records,
         if (same)
             age++;
         else if (!optional)
-            missing = &taken[i];
+            *missing = &taken[i];
     }
+    return age;
+}
+
+bool branches_are(const struct branch_record *records, unsigned n_records,
+                  const struct branch *taken, unsigned n, uint64_t suppressed, uint64_t may_lack)
+{
+    const struct branch *missing;
+    unsigned depth = lbr_info()->depth, must = 0, may = 0;
+    unsigned age = agreeing(records, n_records, taken, n, suppressed, may_lack, &missing);
     for (unsigned i = 0; i < n; i++) {
         bool kept = !(taken[i].kind & suppressed), optional = taken[i].kind & may_lack;
         must += kept && !optional;
@@ -91,6 +104,24 @@ bool branches_in_lbr(const struct branch *taken, unsigned n, uint64_t suppressed
     struct branch_record records[LBR_MAX_DEPTH];
     unsigned n_records = lbr_read(records, LBR_MAX_DEPTH);
     return branches_are(records, n_records, taken, n, suppressed, may_lack);
+}
+
+bool branches_held(const struct branch *taken, unsigned n, uint64_t suppressed, uint64_t may_lack)
+{
+    struct branch_record records[LBR_MAX_DEPTH];
+    const struct branch *missing;
+    unsigned n_records = lbr_read(records, LBR_MAX_DEPTH);
+    return agreeing(records, n_records, taken, n, suppressed, may_lack, &missing) == n_records &&
+           missing == NULL;
+}
+
+void branches_record(uint64_t select, window_body body, uint64_t arg, const struct branch *taken,
+                     unsigned n, uint64_t may_lack)
+{
+    struct take take = take_begin();
+    do
+        lbr_record(select, 0, body, arg);
+    while (take_again(&take, branches_held(taken, n, select, may_lack)));
 }
 
 bool branch_among(const struct branch_record *records, unsigned n, const struct branch *branch)

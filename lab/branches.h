@@ -35,8 +35,17 @@ bool branches_are(const struct branch_record *records, unsigned n_records,
                   const struct branch *taken, unsigned n, uint64_t suppressed, uint64_t may_lack);
 
 /* Reads the LBR stack and compares it. */
-bool branches_in_lbr(const struct branch *taken, unsigned n, uint64_t suppressed,
-                     uint64_t may_lack);
+typedef bool branches_check(const struct branch *taken, unsigned n, uint64_t suppressed,
+                            uint64_t may_lack);
+branches_check branches_in_lbr;
+
+/* The same, and says nothing. */
+branches_check branches_held;
+
+/* lbr_record() with this filter of a body that takes these branches; again when an SMI fell in
+ * (lab/take.h). */
+void branches_record(uint64_t select, window_body body, uint64_t arg, const struct branch *taken,
+                     unsigned n, uint64_t may_lack);
 
 /* Is the record this branch, of its kind? With from_hidden FROM may also be all ones, where the
  * processor says no more of a branch that comes out of a ring that is filtered out. */

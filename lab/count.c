@@ -3,6 +3,7 @@
 
 #include "kernel/cpuid.h"
 #include "lab/experiment.h"
+#include "lab/take.h"
 #include "pmu/pmu.h"
 
 uint64_t insns_in_window(const struct body_insns *insns, uint64_t iterations)
@@ -21,12 +22,11 @@ void count_from_0(uint64_t mask, window_body body, uint64_t iterations)
 uint64_t count_exactly(uint64_t mask, unsigned counter, window_body body, uint64_t iterations,
                        uint64_t expected)
 {
-    uint64_t count = 0;
-    for (int i = 0; i < EXACT_TRIES && (i == 0 || count > expected); i++) {
+    struct take take = take_begin();
+    do
         count_from_0(mask, body, iterations);
-        count = pmu_read(counter);
-    }
-    return count;
+    while (take_again(&take, pmu_read(counter) <= expected));
+    return pmu_read(counter);
 }
 
 uint64_t count_empty(uint64_t mask, unsigned counter)

@@ -10,13 +10,6 @@
 #include "lab/bodies.h"
 #include "pmu/window.h"
 
-/*
- * How often an exact count is tried. No window keeps an SMI out, and its instructions are counted
- * where the firmware has not set FREEZE_WHILE_SMM (SDM vol. 3 "IA32_DEBUGCTL MSR"): so a count that
- * is too high is taken once more. A window, body or counter that is wrong is so each time.
- */
-#define EXACT_TRIES 5
-
 /* The instructions that a window around this body holds: its own and the body's. */
 uint64_t insns_in_window(const struct body_insns *insns, uint64_t iterations);
 
@@ -24,8 +17,8 @@ uint64_t insns_in_window(const struct body_insns *insns, uint64_t iterations);
  * them counting. */
 void count_from_0(uint64_t mask, window_body body, uint64_t iterations);
 
-/* The same, taken once more while this counter of mask, which counts instructions, holds more than
- * expected. Returns what it holds. */
+/* The same, taken again when an SMI fell in (lab/take.h): its instructions make this counter of
+ * mask, which counts instructions, hold more than expected. Returns what it holds. */
 uint64_t count_exactly(uint64_t mask, unsigned counter, window_body body, uint64_t iterations,
                        uint64_t expected);
 

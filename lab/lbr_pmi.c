@@ -5,6 +5,7 @@
 #include "lab/bodies.h"
 #include "lab/branches.h"
 #include "lab/pmi_wait.h"
+#include "lab/take.h"
 #include "x86/msr.h"
 
 #define SELECT         (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
@@ -26,7 +27,7 @@ static void call_and_read(const struct pmi *pmi)
     seen.went_on = branch_among(records, seen.recorded, &branch_one_run.taken[1]);
 }
 
-struct lbr_pmi lbr_pmi(uint64_t debugctl)
+static void take_one(uint64_t debugctl)
 {
     unsigned before = pmu_pmi_count();
     seen = (struct lbr_pmi){0};
@@ -38,5 +39,13 @@ struct lbr_pmi lbr_pmi(uint64_t debugctl)
     wait_for_pmi(before + 1);
     lbr_stop();
     seen.one = pmu_pmi_count() - before == 1;
+}
+
+struct lbr_pmi lbr_pmi(uint64_t debugctl, bool goes_on)
+{
+    struct take take = take_begin();
+    do
+        take_one(debugctl);
+    while (take_again(&take, seen.one && seen.recorded != 0 && seen.went_on == goes_on));
     return seen;
 }

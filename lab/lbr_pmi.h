@@ -17,10 +17,11 @@ struct lbr_pmi {
 
 /*
  * Counts instructions with IA32_PMC0 until it overflows and records the branches meanwhile, with
- * debugctl in IA32_DEBUGCTL; that is 0 afterwards. All is 0 when no PMI arrives. Wants what
- * LBR_PMI_NEEDS names, beside the records themselves (NEED_LBR).
+ * debugctl in IA32_DEBUGCTL; off again afterwards. All is 0 when no PMI arrives. goes_on: what is
+ * expected of the recording; taken again when an SMI fell in (lab/take.h). Wants what LBR_PMI_NEEDS
+ * names, beside the records themselves (NEED_LBR).
  */
 #define LBR_PMI_NEEDS (NEED_PMU | NEED_GLOBAL_CTRL | NEED_INSTRUCTIONS | NEED_PMI)
-struct lbr_pmi lbr_pmi(uint64_t debugctl);
+struct lbr_pmi lbr_pmi(uint64_t debugctl, bool goes_on);
 
 #endif

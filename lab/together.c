@@ -2,6 +2,7 @@
 #include "lab/together.h"
 
 #include "kernel/percpu.h"
+#include "kernel/smi.h"
 #include "kernel/time.h"
 #include "kernel/trap.h"
 #include "lapic/smp.h"
@@ -31,8 +32,10 @@ static void count_here(void *side)
     mine->met = both.arrived == 2;
     irq_disable(); /* an interrupt would be in the count */
     mine->alone = other->closed;
+    uint32_t smis = smi_count();
     pmu_count(PMU_MASK(0), both.body, mine->iterations);
     mine->closed = true;
+    mine->smi = smi_count() != smis;
     irq_enable();
     mine->count = pmu_read(0);
 }

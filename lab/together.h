@@ -17,6 +17,7 @@ struct together {
     bool written;         /* the 0 was taken */
     bool met;             /* both had come before this side opened its window */
     bool alone;           /* the other's window was closed when this one opened */
+    bool smi;             /* an SMI fell into it (MSR_SMI_COUNT) */
     volatile bool closed; /* read by the other side */
 };
 

@@ -195,8 +195,41 @@ static void find_debug_store(void)
             info.misc_enable.answered ? "[11] = 1" : " raises #GP");
 }
 
+/* Writes, reads back, clears. */
+static bool holds(uint32_t msr, uint64_t value)
+{
+    uint64_t held = 0;
+    bool same = wrmsr_safe(msr, value) && rdmsr_safe(msr, &held) && held == value;
+    wrmsr_safe(msr, 0);
+    return same;
+}
+
+static void take_away(bool *feature, char reason[PMU_REASON], const char *name, const char *lacks)
+{
+    if (!*feature)
+        return;
+    *feature = false;
+    why(reason, "no %s: %s cannot be set", name, lacks);
+    info_note("%s, against CPUID.1:EDX[21] (DS) = 1", reason);
+}
+
+/* KVM shows -cpu host the debug store of Ice Lake-SP and Sapphire Rapids, leaves IA32_MISC_ENABLE
+ * at 0 and refuses the registers, or drops what is written. On a processor that would be a fault,
+ * and the experiments show it. */
+static void probe_debug_store(void)
+{
+    if (!holds(MSR_IA32_DS_AREA, (uint64_t)&info)) { /* an address as good as any: all is off */
+        take_away(&info.pebs, info.no_pebs, "PEBS", "IA32_DS_AREA (600H)");
+        take_away(&info.bts, info.no_bts, "BTS", "IA32_DS_AREA (600H)");
+    }
+    if (info.pebs && !holds(MSR_IA32_PEBS_ENABLE, 1))
+        take_away(&info.pebs, info.no_pebs, "PEBS", "IA32_PEBS_ENABLE[0]");
+}
+
 void pmu_info_probe(void)
 {
+    if ((info.pebs || info.bts) && hypervisor_present())
+        probe_debug_store();
     if (info.bts && debugctl_lacks(DEBUGCTL_BTS_ON, "BTS", info.no_bts)) {
         info_note("%s, against CPUID.1:EDX[21] (DS) = 1", info.no_bts);
         info.bts = false;

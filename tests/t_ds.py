@@ -13,11 +13,10 @@ WHOLE = ["westmere", "sandybridge", "haswell", "skylake", "icelake"]
 CORE2_LACKS = re.compile(r"no load latency: PEBS record format 0 |IA32_PMC1 cannot sample: IA32_PEBS_ENABLE\[1\]")
 RECORD = {"core2": 144, "westmere": 176, "sandybridge": 176, "haswell": 192, "skylake": 200, "icelake": 208,
           "sapphirerapids": 208}  # fmt: skip
-MEMORY = {"sapphirerapids": 600}  # MiB: 15-10 wants more than the last level cache holds
 
 for profile, size in RECORD.items():
     core2 = profile == "core2"
-    result = sim(ALL, profile=profile, more=["--memory", str(MEMORY.get(profile, 256))])
+    result = sim(ALL, profile=profile)
     tap = check_clean(result, profile, BTS + PEBS, skips=core2)
     if core2:
         others = [point.skip for point in tap.skips if not CORE2_LACKS.search(point.skip)]

@@ -77,6 +77,51 @@ KNOWN = [
     ("icelake", [], ["hypervisor=injects-db"], "run=14-5,14-8", FAILS, ["\nnot ok - ex14-5 the #DB has switched"], ["known:"]),
 ]  # fmt: skip
 
+# A debug store that is announced and not there: CPUID.1:EDX[21], ECX[2] and IA32_MISC_ENABLE[12:11] say that it is.
+STORE = ["pmu.contradictory=yes", "cpuid.0x1=0x000606a6 0x00010800 0x81a0a004 0x002bab7c", "cpuid.0xa=0x07300402 0 0 0x603",
+         "pmu.misc_enable=0x81"]  # fmt: skip
+NO_AREA = "IA32_DS_AREA (600H) cannot be set"
+NO_ENABLE = "IA32_PEBS_ENABLE[0] cannot be set"
+AGAINST = ", against CPUID.1:EDX[21] (DS) = 1\n"
+ALL_DS = ["pmu.bts=yes", "pmu.ds64=yes", "pmu.pebs_counters=0xf"]
+PROBED = [
+    # KVM -cpu host on Ice Lake-SP: the writes are refused, or dropped.
+    ("kvm", STORE, [], "run=all", CLEAN,
+     [f"\n# note: no PEBS: {NO_AREA}{AGAINST}# note: no BTS: {NO_AREA}{AGAINST}",
+      f"\nok - ex14-9 the debug store can be set up # SKIP no BTS: {NO_AREA}\n",
+      f"\nok - ex15-5 the debug store can be set up and a counter samples the event # SKIP no PEBS: {NO_AREA}\n",
+      "refused with #GP: WRMSR to 0x3f1, WRMSR to 0x600"], ["not ok"]),
+    ("kvm", [*STORE, *ALL_DS], ["msr-ignore=0x1d9", "msr-ignore=0x3f1", "msr-ignore=0x600", "cpus=2"], "run=all", CLEAN,
+     [f"\n# note: no PEBS: {NO_AREA}{AGAINST}# note: no BTS: {NO_AREA}{AGAINST}"], ["not ok"]),
+    # Of it only IA32_DS_AREA: KVM keeps what is written there for whom it shows CPUID.1:EDX[21].
+    ("kvm", [*STORE, *ALL_DS], ["msr=0x1d9", "msr=0x3f1"], "run=all", CLEAN,
+     [f"\n# note: no PEBS: {NO_ENABLE}{AGAINST}# note: no BTS: IA32_DEBUGCTL[6] cannot be set{AGAINST}",
+      f"\nok - ex15-5 the debug store can be set up and a counter samples the event # SKIP no PEBS: {NO_ENABLE}\n"], ["not ok"]),
+    ("kvm", [*STORE, *ALL_DS], ["msr-ignore=0x3f1"], "run=14-9,15-5,15-9", CLEAN,
+     [f"\n# note: no PEBS: {NO_ENABLE}{AGAINST}", "\nok - ex14-9 the index wraps and stays in the buffer\n"], ["not ok", "no BTS"]),
+    # A processor that announces them has to have them.
+    ("skylake", [], ["msr-ignore=0x3f1"], "run=15-5", FAILS, ["\nnot ok - ex15-5"], ["SKIP no PEBS"]),
+    ("skylake", [], ["msr-ignore=0x600"], "run=14-9", FAILS, [f'ds_setup: "{NO_AREA}"'], ["SKIP no BTS"]),
+    # One that is there is used, in a guest too, and is as it was found.
+    ("icelake", GUEST, [], "run=15-*", CLEAN, ["\nok - ex15-5 the records are in the order of the run\n"], ["not ok", "cannot be set"]),
+]  # fmt: skip
+
+# VMware: DS and IA32_MISC_ENABLE as on the processor, no DTES64. VirtualBox: a leaf 0AH of zeros, or none.
+OTHERS = [
+    ("kvm", [text("VMwareVMware", 0x40000010), "pmu.contradictory=yes",
+             "cpuid.0x1=0x000606a6 0x00010800 0x81a0a000 0x002bab7c", "cpuid.0xa=0x07300402 0 0 0x603", "pmu.misc_enable=0x81"],
+     ["cpus=2"], "run=all", CLEAN,
+     ['\n# hypervisor "VMwareVMware"', "SKIP no 64-bit debug store for PEBS: CPUID.1:ECX[2] (DTES64) = 0\n",
+      "SKIP no 64-bit debug store for BTS: CPUID.1:ECX[2] (DTES64) = 0\n", "\nok - ex15-3 exactly one PMI arrives\n"], ["not ok"]),
+    ("none", [text("VBoxVBoxVBox"), "cpuid.0x1=0x000906ea 0x00010800 0x81a02010 0x000bab7c"], ["cpus=2"], "run=all", CLEAN,
+     ['\n# hypervisor "VBoxVBoxVBox"', "CPUID.0AH:EAX[7:0] = 0", ", a virtual machine: VBoxVBoxVBox\n"], ["not ok"]),
+    ("none", [text("VBoxVBoxVBox", 0), "cpuid.0x1=0x000906ea 0x00010800 0x81a02010 0x000bab7c",
+              "cpuid.0x0=0x7 0x756e6547 0x6c65746e 0x49656e69"], [], "run=all", CLEAN,
+     ['\n# hypervisor "VBoxVBoxVBox"', "CPUID maximum leaf is 07H < 0AH"], ["not ok"]),
+]  # fmt: skip
+
 see(SIGNATURES)
 see(KNOWN)
+see(PROBED)
+see(OTHERS)
 harness.done()

@@ -36,7 +36,7 @@ static void run(void)
     const struct branch *call = &all->taken[1], *ret = &all->taken[2];
     struct branch_record records[LBR_MAX_DEPTH];
 
-    lbr_record(0, 0, branch_one, 0);
+    branches_record(0, branch_one, 0, all->taken, (unsigned)all->n, 0);
     uint64_t control = lbr_control();
     unsigned n = lbr_read(records, LBR_MAX_DEPTH);
     lbr_dump("after one call");

@@ -1,6 +1,7 @@
 /* Experiment 14-2 · The LBR stack. */
 #include "lab/branches.h"
 #include "lab/experiment.h"
+#include "lab/take.h"
 
 enum {
     IN_ORDER,
@@ -84,7 +85,7 @@ static bool each_depth_holds(const struct branch *taken, unsigned n, unsigned ro
         if (!(depths >> (depth / LBR_DEPTH_STEP - 1) & 1))
             continue;
         bool cleared = lbr_set_depth(depth) && lbr_read(records, LBR_MAX_DEPTH) == 0;
-        lbr_record(0, 0, branch_chain, rounds);
+        branches_record(0, branch_chain, rounds, taken, n, 0);
         bool kept = cleared && lbr_read(records, LBR_MAX_DEPTH) == depth;
         for (unsigned i = 0; i < depth && kept; i++)
             kept = records[i].from == taken[n - 1 - i].from && records[i].to == taken[n - 1 - i].to;
@@ -102,8 +103,12 @@ static void check_rounds(unsigned rounds, const char *title, unsigned records, u
     struct branch_record record;
     unsigned depth = lbr_info()->depth, n = write_down(taken, rounds);
     bool each = n <= depth || each_depth_holds(taken, n, rounds);
-    unsigned before = lbr_tos();
-    lbr_record(0, 0, branch_chain, rounds);
+    unsigned before;
+    struct take take = take_begin();
+    do {
+        before = lbr_tos();
+        lbr_record(0, 0, branch_chain, rounds);
+    } while (take_again(&take, branches_held(taken, n, 0, 0)));
     unsigned after = lbr_tos();
     lbr_dump(title);
 

@@ -44,7 +44,8 @@ static const struct {
 static void run(void)
 {
     for (unsigned i = 0; i < FILTERS; i++) {
-        lbr_record(filters[i].select, 0, branch_calls, 0);
+        branches_record(filters[i].select, branch_calls, 0, branch_calls_run.taken,
+                        (unsigned)branch_calls_run.n, 0);
         lbr_dump(filters[i].title);
         value_hex(lbr_info()->filter_key, lbr_filter());
         check(i, branches_in_lbr(branch_calls_run.taken, branch_calls_run.n, filters[i].select, 0));

@@ -58,7 +58,7 @@ static void run(void)
     const struct branch_run *all = &branch_jumps_run;
     for (unsigned i = 0; i < FILTERS; i++) {
         uint64_t select = filters[i].select;
-        lbr_record(select, 0, branch_jumps, 0);
+        branches_record(select, branch_jumps, 0, all->taken, (unsigned)all->n, may_lack(select));
         lbr_dump(filters[i].title);
         value_hex(lbr_info()->filter_key, lbr_filter());
         if (may_lack(select) != 0)

@@ -6,6 +6,7 @@
 #include "lab/debug_trap.h"
 #include "lab/experiment.h"
 #include "lab/lbr_pmi.h"
+#include "lab/take.h"
 #include "pmu/debugctl.h"
 #include "pmu/errata.h"
 #include "x86/msr.h"
@@ -53,11 +54,30 @@ const struct experiment ex14_5 = {
  * the LBR flag, from version 4 on IA32_PERF_GLOBAL_STATUS.LBR_FRZ is set and the flag stays (SDM
  * vol. 3 "Freezing LBR and Performance Counters on PMI").
  */
-static bool one_trap_at_breakpoint(uint64_t debugctl)
+
+/* The records are those of the branches that led to the breakpoint, and perhaps of the exception.
+ */
+static bool led_to_breakpoint(bool perhaps_itself, branches_check *holds)
 {
-    debug_trap = (struct debug_trap){0};
-    debug_status_clear();
-    lbr_record(0, debugctl, branch_to_breakpoint, 0);
+    const struct branch *led = branch_to_breakpoint_run.taken;
+    const struct branch taken[] = {
+        led[0],
+        led[1],
+        led[2],
+        {(uint64_t)branch_breakpoint, (uint64_t)debug_trap_entry, LBR_SELECT_FAR_BRANCH},
+    };
+    unsigned n = sizeof(taken) / sizeof(taken[0]);
+    return perhaps_itself ? holds(taken, n, 0, LBR_SELECT_FAR_BRANCH) : holds(taken, n - 1, 0, 0);
+}
+
+static bool one_trap_at_breakpoint(uint64_t debugctl, bool perhaps_itself)
+{
+    struct take take = take_begin();
+    do {
+        debug_trap = (struct debug_trap){0};
+        debug_status_clear();
+        lbr_record(0, debugctl, branch_to_breakpoint, 0);
+    } while (take_again(&take, led_to_breakpoint(perhaps_itself, branches_held)));
     value_u64("exceptions", debug_trap.count);
     value_hex("rip", debug_trap.rip);
     value_hex("dr6", debug_trap.dr6);
@@ -84,32 +104,16 @@ static void value_known_injection(bool one)
         value_str("known", DEBUG_INJECTED);
 }
 
-/* The records are those of the branches that led to the breakpoint, and perhaps of the exception.
- */
-static bool led_to_breakpoint(bool perhaps_itself)
-{
-    const struct branch *led = branch_to_breakpoint_run.taken;
-    const struct branch taken[] = {
-        led[0],
-        led[1],
-        led[2],
-        {(uint64_t)branch_breakpoint, (uint64_t)debug_trap_entry, LBR_SELECT_FAR_BRANCH},
-    };
-    unsigned n = sizeof(taken) / sizeof(taken[0]);
-    return perhaps_itself ? branches_in_lbr(taken, n, 0, LBR_SELECT_FAR_BRANCH)
-                          : branches_in_lbr(taken, n - 1, 0, 0);
-}
-
 static void check_lbr_alone(void)
 {
-    bool one = one_trap_at_breakpoint(0);
+    bool one = one_trap_at_breakpoint(0, false);
     check(ONE_TRAP, one);
     show_handler();
     value_known_injection(one);
     check(LBR_CLEARED, one && !still_on());
     lbr_dump("after the breakpoint, LBR alone");
     value_known_injection(one);
-    check(RECORDS_KEPT, one && led_to_breakpoint(false));
+    check(RECORDS_KEPT, one && led_to_breakpoint(false, branches_in_lbr));
 }
 
 static void check_with_tr(void)
@@ -121,12 +125,12 @@ static void check_with_tr(void)
         check_skip_all(TR_LEFT, TR_RECORDS_KEPT, "%s", why);
         return;
     }
-    bool one = one_trap_at_breakpoint(DEBUGCTL_TR);
+    bool one = one_trap_at_breakpoint(DEBUGCTL_TR, true);
     show_handler();
     value_known_injection(one);
     check(TR_LEFT, one && !still_on() && (debug_trap.debugctl & DEBUGCTL_TR));
     lbr_dump("after the breakpoint, LBR and TR");
-    check(TR_RECORDS_KEPT, one && led_to_breakpoint(true));
+    check(TR_RECORDS_KEPT, one && led_to_breakpoint(true, branches_in_lbr));
 }
 
 static void check_pmi(void)
@@ -136,7 +140,7 @@ static void check_pmi(void)
         check_skip_all(GO_ON, STAND_STILL, "%s", missing);
         return;
     }
-    struct lbr_pmi pmi = lbr_pmi(0);
+    struct lbr_pmi pmi = lbr_pmi(0, true);
     value_str("records", pmi.went_on ? "went on" : "stood still");
     check(GO_ON, pmi.one && pmi.went_on);
 
@@ -154,7 +158,7 @@ static void check_pmi(void)
         return;
     }
     value_str("debugctl_11", on ? "set" : "cannot be set");
-    pmi = on ? lbr_pmi(DEBUGCTL_FREEZE_LBRS_ON_PMI) : (struct lbr_pmi){0};
+    pmi = on ? lbr_pmi(DEBUGCTL_FREEZE_LBRS_ON_PMI, false) : (struct lbr_pmi){0};
     bool lbr = pmi.control & lbr_info()->enable, frozen = pmi.status & GLOBAL_STATUS_LBR_FRZ;
     value_hex("debugctl", pmi.debugctl);
     if (lbr_info()->control != MSR_IA32_DEBUGCTL)

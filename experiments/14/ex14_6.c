@@ -45,7 +45,7 @@ static void check_at(unsigned which, uint64_t base, const char *title)
         taken[i].from += in_high_code(taken[i].from) ? base : 0;
         taken[i].to += in_high_code(taken[i].to) ? base : 0;
     }
-    lbr_record(0, 0, (window_body)(base + (uint64_t)branch_high), 0);
+    branches_record(0, (window_body)(base + (uint64_t)branch_high), 0, taken, (unsigned)all->n, 0);
     lbr_dump(title);
     value_hex("code_at", base + (uint64_t)branch_high);
     check(which, branches_in_lbr(taken, (unsigned)all->n, 0, 0));

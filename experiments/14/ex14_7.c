@@ -68,14 +68,14 @@ static void check_trip(unsigned which, enum user_return how, uint64_t select)
     struct round_trip trip;
     struct branch_record records[LBR_MAX_DEPTH];
     bool loaded = round_trip_load(&trip, how);
+    uint64_t may_lack = select != 0 ? ROUND_TRIP_CROSSING : 0;
     if (loaded)
-        lbr_record(select, 0, user_enter, 0);
+        branches_record(select, user_enter, 0, trip.taken, trip.n, may_lack);
     unsigned n = lbr_read(records, LBR_MAX_DEPTH);
     lbr_dump(trip.name);
     value_hex(lbr_info()->filter_key, lbr_filter());
     value_str("into_ring_3", "%s", how_recorded(records, n, trip.into));
     value_str("back_to_ring_0", "%s", how_recorded(records, n, trip.back));
-    uint64_t may_lack = select != 0 ? ROUND_TRIP_CROSSING : 0;
     check(which, loaded && branches_are(records, n, trip.taken, trip.n, select, may_lack));
 }
 

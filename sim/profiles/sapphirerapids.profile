@@ -6,7 +6,8 @@
 # perfmon event list for Sapphire Rapids, V1.39 (codes, counters, what is precise); SDM vol. 4, MSRs
 # of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c; CPUID leaves 0, 0AH and 1CH
 # from the dumps of the InstLatx64 collection, the others composed; cache and latency figures from
-# Intel's optimization reference manual, rounded. The last level cache is rounded to a power of two.
+# Intel's optimization reference manual, rounded. The last level cache has 32 MiB, the silicon's
+# 105: pmusim's 256 MiB of memory would have no buffer that outgrows it.
 #
 # IA32_PERF_CAPABILITIES (F5FFH) is composed from what the sources say of its parts; no reading from
 # a machine was found. PEBS on every counter with every event (PEBS_BASELINE). The perfmon list keeps
@@ -29,7 +30,7 @@ cpuid.0x2 = 0x00feff01 0x000000f0 0 0
 cpuid.0x4.0 = 0x00000121 0x02c0003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000
 cpuid.0x4.2 = 0x00000143 0x03c0003f 0x000007ff 0x00000000
-cpuid.0x4.3 = 0x00000163 0x03c0003f 0x0000ffff 0x00000000
+cpuid.0x4.3 = 0x00000163 0x03c0003f 0x00007fff 0x00000000
 cpuid.0x4.4 = 0 0 0 0
 cpuid.0x6 = 0x00000004 0 0 0
 cpuid.0x7.0 = 0 0x00800309 0 0x00080000
@@ -111,7 +112,7 @@ event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs counters=0xf
 
 cache.l1d = 49152 12 64 5
 cache.l2 = 2097152 16 64 14
-cache.llc = 67108864 16 64 70
+cache.llc = 33554432 16 64 70
 
 uarch.retire_width = 6
 uarch.memory_latency = 300
