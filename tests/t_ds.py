@@ -12,7 +12,7 @@ ALL = f"run={','.join(BTS + PEBS)}"
 WHOLE = ["westmere", "sandybridge", "haswell", "skylake", "icelake"]
 CORE2_LACKS = re.compile(r"no load latency: PEBS record format 0 |IA32_PMC1 cannot sample: IA32_PEBS_ENABLE\[1\]")
 RECORD = {"core2": 144, "westmere": 176, "sandybridge": 176, "haswell": 192, "skylake": 200, "icelake": 208,
-          "sapphirerapids": 208}  # fmt: skip
+          "sapphirerapids": 208, "alderlake": 208}  # fmt: skip
 
 for profile, size in RECORD.items():
     core2 = profile == "core2"

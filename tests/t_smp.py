@@ -8,7 +8,7 @@ QEMU boots the same by SeaBIOS and by OVMF, with 64 MiB, on 1, 2, 4 and, more th
 import harness
 from harness import SCRATCH, check_clean, equal, ok, run, sim
 
-PROFILES = ["core2", "westmere", "sandybridge", "haswell", "skylake", "icelake"]
+PROFILES = ["core2", "westmere", "sandybridge", "haswell", "skylake", "icelake", "alderlake"]
 BREAKERS = {  # number: the description of the one check that fails
     "0-5": "HLT in ring 3",
     "0-7": "an endless loop in ring 3",

@@ -57,7 +57,7 @@ msr.smi_count = yes
 
 clock.core_hz = 3000000000 # turbo
 clock.tsc_hz = 2000000000
-clock.ref_hz = 25000000
+clock.ref_hz = 2000000000 # REF_TSC_P: "a fixed frequency that is also used for the TSC" (perfmon)
 clock.apic_hz = 25000000
 
 pmu.version = 5
@@ -88,7 +88,7 @@ pmu.fixed_bitmap = 0xf
 pmu.metrics = yes
 
 event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
-event.0x3c.0x01 = CPU_CLK_UNHALTED.REF_P ref-cycle
+event.0x3c.0x01 = CPU_CLK_UNHALTED.REF_TSC_P ref-cycle
 event.0xc0.0x00 = INST_RETIRED.ANY_P insn pebs
 event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch pebs
 event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict pebs

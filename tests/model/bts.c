@@ -9,8 +9,8 @@
 #define PREDICTED ARCH_BIT(4)
 #define STORE     (DEBUGCTL_TR | DEBUGCTL_BTS)
 
-static const char *const profiles[] = {"core2",   "westmere", "sandybridge",
-                                       "haswell", "skylake",  "icelake"};
+static const char *const profiles[] = {"core2",   "westmere", "sandybridge",   "haswell",
+                                       "skylake", "icelake",  "sapphirerapids"};
 #define FOR_EACH_PROFILE(p) for (unsigned p = 0; p < LENGTH(profiles); p++)
 
 /* A buffer for four records; threshold in records, past the maximum when more than four. */

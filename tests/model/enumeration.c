@@ -20,6 +20,7 @@ static const struct {
     {"skylake", 4, 4, 48, 3, 48},
     {"icelake", 5, 8, 48, 4, 48},
     {"sapphirerapids", 5, 8, 48, 4, 48},
+    {"alderlake", 5, 6, 48, 3, 48},
     {"none", 0, 0, 0, 0, 0},
 };
 

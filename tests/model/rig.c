@@ -12,11 +12,12 @@
 
 #define RAM_BYTES (2u << 20)
 
-const char *const all_profiles[10] = {"merom",          "core2",   "kvm",     "westmere",
-                                      "sandybridge",    "haswell", "skylake", "icelake",
-                                      "sapphirerapids", "none"};
-const char *const pmu_profiles[8] = {"core2",   "kvm",     "westmere", "sandybridge",
-                                     "haswell", "skylake", "icelake",  "sapphirerapids"};
+const char *const all_profiles[11] = {"merom",          "core2",     "kvm",     "westmere",
+                                      "sandybridge",    "haswell",   "skylake", "icelake",
+                                      "sapphirerapids", "alderlake", "none"};
+const char *const pmu_profiles[9] = {"core2",    "kvm",     "westmere", "sandybridge",
+                                     "haswell",  "skylake", "icelake",  "sapphirerapids",
+                                     "alderlake"};
 struct rig rig;
 
 int rig_stop(void **state)
