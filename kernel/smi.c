@@ -2,10 +2,11 @@
 #include "kernel/smi.h"
 
 #include "kernel/msr.h"
+#include "kernel/percpu.h"
 #include "x86/msr.h"
 
 static bool counted;
-static uint32_t at_start;
+static uint32_t at_start, last;
 
 void smi_init(void)
 {
@@ -24,10 +25,12 @@ uint32_t smi_count(void)
     uint64_t value = 0;
     if (counted)
         rdmsr_safe(MSR_SMI_COUNT, &value);
+    if (this_cpu()->index == 0)
+        last = (uint32_t)value;
     return (uint32_t)value;
 }
 
 uint32_t smi_total(void)
 {
-    return smi_count() - at_start;
+    return last - at_start;
 }

@@ -21,7 +21,8 @@ bool smi_counted(void);
  * 2^32. 0 where there is no such register. */
 uint32_t smi_count(void);
 
-/* SMIs that the boot processor has taken since smi_init(). To be called there. */
+/* SMIs that the boot processor has taken from smi_init() to its last smi_count(), at the end of an
+ * experiment: nothing is read any more when the summary is printed. */
 uint32_t smi_total(void);
 
 #endif
