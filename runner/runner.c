@@ -2,6 +2,7 @@
 #include "runner/runner.h"
 
 #include "runner/menu.h"
+#include "runner/progress.h"
 #include "runner/registry.h"
 #include "runner/summary.h"
 #include "runner/tap.h"
@@ -231,13 +232,20 @@ static void run_one(const struct experiment *e, const struct cmdline *cl)
 void runner_run(const struct cmdline *cl)
 {
     struct summary_result result;
+    unsigned n = 0;
+    for (size_t i = 0; experiments[i] != NULL; i++)
+        n += selected(experiments[i], cl);
+    progress_begin(n);
     for (size_t i = 0; experiments[i] != NULL; i++) {
         if (!selected(experiments[i], cl))
             continue;
+        progress_next(experiments[i]);
         run_one(experiments[i], cl);
         tap_result(&result);
         summary_add(&result);
+        progress_add(&result);
     }
+    progress_end("done");
 }
 
 uint8_t experiments_run(const struct cmdline *cl)

@@ -157,6 +157,14 @@ static const char *verdict(const struct summary_result *r)
     return r->skipped == r->checks ? "skip" : "ok";
 }
 
+const char *summary_verdict(const struct experiment *e)
+{
+    for (unsigned i = 0; i < n_results; i++)
+        if (results[i].experiment == e)
+            return verdict(&results[i]);
+    return "";
+}
+
 static void print_verdicts(void)
 {
     char text[LINE + 1], cell[2 * CELL];

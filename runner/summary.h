@@ -23,6 +23,9 @@ struct summary_result {
 };
 void summary_add(const struct summary_result *result);
 
+/* "ok", "skip" or "FAIL", "" when it was not run. */
+const char *summary_verdict(const struct experiment *e);
+
 /* Prints it; nothing when no experiment was run. */
 void summary_print(const struct bootinfo *boot);
 

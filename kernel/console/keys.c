@@ -33,8 +33,8 @@ static const struct {
     uint8_t code;
     int key;
 } grey_keys[] = {
-    {0x1c, KEY_ENTER},   {0x35, '/'},     {0x47, KEY_HOME}, {0x48, KEY_UP},
-    {0x49, KEY_PAGE_UP}, {0x4f, KEY_END}, {0x50, KEY_DOWN}, {0x51, KEY_PAGE_DOWN},
+    {0x1c, KEY_ENTER}, {0x35, '/'},       {0x47, KEY_HOME}, {0x48, KEY_UP},   {0x49, KEY_PAGE_UP},
+    {0x4b, KEY_LEFT},  {0x4d, KEY_RIGHT}, {0x4f, KEY_END},  {0x50, KEY_DOWN}, {0x51, KEY_PAGE_DOWN},
 };
 
 static int grey_key(uint8_t code)
@@ -86,6 +86,10 @@ static int final_letter(uint8_t letter)
         return KEY_UP;
     case 'B':
         return KEY_DOWN;
+    case 'C':
+        return KEY_RIGHT;
+    case 'D':
+        return KEY_LEFT;
     case 'H':
         return KEY_HOME;
     case 'F':

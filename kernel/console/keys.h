@@ -15,6 +15,8 @@ enum key {
     KEY_ENTER = '\n',
     KEY_UP = 0x100,
     KEY_DOWN,
+    KEY_LEFT,
+    KEY_RIGHT,
     KEY_PAGE_UP,
     KEY_PAGE_DOWN,
     KEY_HOME,

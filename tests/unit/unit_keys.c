@@ -41,6 +41,7 @@ static void scan_codes(void **state)
          '.');
     KEYS(key_from_scan_code, "\xe0\x48\xe0\xc8\xe0\x50\xe0\x49\xe0\x51\xe0\x47\xe0\x4f\xe0\x1c",
          KEY_UP, KEY_DOWN, KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_HOME, KEY_END, KEY_ENTER);
+    KEYS(key_from_scan_code, "\xe0\x4b\xe0\xcb\xe0\x4d\xe0\xcd", KEY_LEFT, KEY_RIGHT);
     /* The shifts that a keyboard invents around an arrow when NumLock is on. */
     KEYS(key_from_scan_code, "\xe0\x2a\xe0\x48\xe0\xc8\xe0\xaa", KEY_UP);
     /* Pause has no key of ours in its six bytes, and what follows is read as ever. */
@@ -57,6 +58,7 @@ static void terminal(void **state)
     KEYS(key_from_terminal, "\x7f\b", '\b', '\b');
     KEYS(key_from_terminal, "\x1b[A\x1b[B\x1bOA\x1bOB\x1b[5~\x1b[6~", KEY_UP, KEY_DOWN, KEY_UP,
          KEY_DOWN, KEY_PAGE_UP, KEY_PAGE_DOWN);
+    KEYS(key_from_terminal, "\x1b[D\x1b[C\x1bOD\x1bOC", KEY_LEFT, KEY_RIGHT, KEY_LEFT, KEY_RIGHT);
     KEYS(key_from_terminal, "\x1b[H\x1b[F\x1b[1~\x1b[4~", KEY_HOME, KEY_END, KEY_HOME, KEY_END);
     /* With modifiers, unknown, or broken off: nothing of it is taken for a letter. */
     KEYS(key_from_terminal, "\x1b[1;5Aq", KEY_UP, 'q');
