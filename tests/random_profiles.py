@@ -27,6 +27,7 @@ USUAL = ["15-1", "15-2", "15-3", "15-4"]
 ARCHITECTURAL = [*USUAL, "15-11", "15-12", "15-13"]
 CONTRADICTORY = 0.4  # of the machines
 MEASURED_EVENTS = 7  # the architectural events that every base's event list has
+LBR_FMT_ARCHITECTURAL, ADAPTIVE, PEBS_TIMING = 0x3F, 4, 1 << 17  # IA32_PERF_CAPABILITIES
 X2APIC, HYPERVISOR = 1 << 21, 1 << 31  # CPUID.1:ECX
 MASK32 = (1 << 32) - 1
 
@@ -96,8 +97,35 @@ def vary(m, r):
         m.set("pmu.pebs_counters", 0)
         m.set("pmu.pebs_load_latency", False)
         m.set("pmu.lbr_depth", 0)
-    capabilities = m.number("pmu.capabilities") & ~(1 << 15 | 1 << 13)
+    capabilities = vary_records(m, r) & ~(1 << 15 | 1 << 13)
     m.set("pmu.capabilities", f"0x{capabilities | (m.get('pmu.full_width') == 'yes') << 13:x}")
+
+
+def architectural(m, r):
+    """Architectural branch records with any of what leaf 1CH can announce."""
+    depths = r.choice([0x0B, 0x0B, 0x01, 0x02, 0x08, 0x03, 0x0F, 0x7F, 0x80])
+    m.set("pmu.lbr_format", LBR_FMT_ARCHITECTURAL)
+    m.set("pmu.lbr_depth", 8 * depths.bit_length())
+    for word in ("lbr_select", "lbr_callstack", "lbr_info", "lbr_core2_addresses"):
+        m.set(f"pmu.{word}", False)
+    lip = r.choice([0, 1 << 31])
+    m.set("cpuid.0x1c", f"0x{lip | depths:x} {r.choice([7, 7, r.randrange(8)])} {r.choice([7, 7, r.randrange(8)])} 0")
+    m.set("cpuid.0x7.0", m.get("cpuid.0x7.0", "0 0 0 0"))
+    m.flip("0x0", 0, MASK32, False)
+    m.flip("0x0", 0, 0x20, True)
+
+
+def vary_records(m, r):
+    """The newer kinds of branch records, and of PEBS where it is adaptive; returns the register that tells."""
+    capabilities = m.number("pmu.capabilities")
+    old = m.number("pmu.lbr_format") != LBR_FMT_ARCHITECTURAL
+    if m.number("pmu.lbr_depth") and r.random() < (0.2 if old else 0.8):
+        architectural(m, r)
+        capabilities |= LBR_FMT_ARCHITECTURAL
+    if m.number("pmu.pebs_format") >= ADAPTIVE:
+        m.set("pmu.pebs_format", r.choice([4, 5, 6]))
+        capabilities = capabilities & ~(0xF00 | PEBS_TIMING) | m.number("pmu.pebs_format") << 8 | r.choice([0, PEBS_TIMING])
+    return capabilities
 
 
 def contradict(m, r):
