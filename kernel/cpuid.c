@@ -1,6 +1,7 @@
 /* CPUID, SDM vol. 2 "CPUID". */
 #include "kernel/cpuid.h"
 
+#include "kernel/extable.h"
 #include "kernel/msr.h"
 #include "kernel/string.h"
 #include "x86/cpuid.h"
@@ -15,11 +16,12 @@
 static struct cpuid_regs execute(uint32_t leaf, uint32_t subleaf)
 {
     struct cpuid_regs r;
-    __asm__ volatile("cpuid"
-                     : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx)
+    uint32_t ok = 0;
+    __asm__ volatile("1: cpuid\n\tmovl $1, %[good]\n2:\n" EX_TABLE("1b", "2b")
+                     : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx), [good] "+r"(ok)
                      : "a"(leaf), "c"(subleaf)
                      : "memory");
-    return r;
+    return ok ? r : (struct cpuid_regs){0};
 }
 
 struct cpuid_regs cpuid(uint32_t leaf, uint32_t subleaf)

@@ -10,7 +10,8 @@ struct cpuid_regs {
 };
 
 /* CPUID with EAX = leaf, ECX = subleaf. A leaf above the maximum of its range gives all zeros (on
- * real processors it would repeat the highest basic leaf, SDM vol. 2 "CPUID"). */
+ * real processors it would repeat the highest basic leaf, SDM vol. 2 "CPUID"), and so does one that
+ * raises #VE. */
 struct cpuid_regs cpuid(uint32_t leaf, uint32_t subleaf);
 
 /* Firmware that has old systems in mind may limit the basic leaves to 2 or 3

@@ -6,6 +6,7 @@
 #include "x86/cpuid.h"
 #include "x86/regs.h"
 #include "kernel/cpuid.h"
+#include "kernel/extable.h"
 #include "kernel/nmi.h"
 #include "kernel/panic.h"
 #include "kernel/percpu.h"
@@ -125,7 +126,8 @@ static bool fix_up(struct trap_frame *frame)
 {
     if (frame->cs & SEG_RPL)
         return false;
-    if (frame->vector != VEC_GP && frame->vector != VEC_UD && frame->vector != VEC_PF)
+    if (frame->vector != VEC_GP && frame->vector != VEC_UD && frame->vector != VEC_PF &&
+        frame->vector != VEC_VE)
         return false;
     refused_note(frame);
     for (const uint32_t *entry = ex_table_start; entry < ex_table_end; entry += 2) {
@@ -135,6 +137,21 @@ static bool fix_up(struct trap_frame *frame)
         }
     }
     return false;
+}
+
+/* A guest of a TDX module has #VE where its host would have to act. Until the guest has asked what
+ * it was about, NMIs are held back and the next #VE is #DF (Linux, Documentation/arch/x86/tdx.rst,
+ * "Linux #VE handler"): TDCALL (66H 0FH 01H CCH) with TDG.VP.VEINFO.GET in RAX. Elsewhere it is
+ * #UD. What it answers is in the frame already: the instruction is at its RIP. */
+#define TDG_VP_VEINFO_GET 3
+
+static void take_ve_info(void)
+{
+    uint64_t rax = TDG_VP_VEINFO_GET;
+    __asm__ volatile("1: .byte 0x66, 0x0f, 0x01, 0xcc\n2:\n" EX_TABLE("1b", "2b")
+                     : "+a"(rax)
+                     :
+                     : "rcx", "rdx", "r8", "r9", "r10", "r11", "memory");
 }
 
 static void unexpected(const struct trap_frame *frame)
@@ -157,6 +174,8 @@ static bool go_on_without(struct trap_frame *frame)
 void trap_dispatch(struct trap_frame *frame)
 {
     frame->vector &= 0xff;
+    if (frame->vector == VEC_VE)
+        take_ve_info();
     if (fix_up(frame) || go_on_without(frame))
         return;
     trap_handler handler = handlers[frame->vector];

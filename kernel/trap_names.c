@@ -29,7 +29,7 @@ static const struct {
     [VEC_AC] = {"#AC", "alignment check"},
     [VEC_MC] = {"#MC", "machine check"},
     [VEC_XM] = {"#XM", "SIMD floating-point exception"},
-    [20] = {"#VE", "virtualization exception"},
+    [VEC_VE] = {"#VE", "virtualization exception"},
     [21] = {"#CP", "control protection exception"},
 };
 #define N_EXCEPTIONS (sizeof(exceptions) / sizeof(exceptions[0]))
@@ -78,11 +78,6 @@ static void describe_page_fault(const struct trap_frame *frame, char *text, size
 static void describe_selector(const struct trap_frame *frame, char *text, size_t size)
 {
     uint64_t code = frame->error_code;
-    const char *access = refused_access(frame);
-    if (access) {
-        ksnprintf(text, size, "%s 0x%x refused", access, (uint32_t)frame->rcx);
-        return;
-    }
     if (code == 0) {
         ksnprintf(text, size, "error code 0");
         return;
@@ -98,6 +93,8 @@ static void describe_selector(const struct trap_frame *frame, char *text, size_t
 void trap_describe(const struct trap_frame *frame, char *text, size_t size)
 {
     struct stack_range stack;
+    uint32_t number;
+    const char *access = refused_access(frame, &number);
     bool page = frame->vector == VEC_PF || frame->vector == VEC_DF;
 
     if (size > 0)
@@ -107,6 +104,10 @@ void trap_describe(const struct trap_frame *frame, char *text, size_t size)
     if (page && stack_find(read_cr2(), true, &stack)) {
         ksnprintf(text, size, "stack overflow: the guard page of the %s was hit at 0x%llx",
                   stack.name, (unsigned long long)read_cr2());
+        return;
+    }
+    if (access) {
+        ksnprintf(text, size, "%s 0x%x refused", access, (unsigned)number);
         return;
     }
     switch (frame->vector) {

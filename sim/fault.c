@@ -28,7 +28,8 @@
 #define MEMORY_TAKEN     (UINT64_C(16) << 20)
 #define MEMORY_TAKEN_MAX (UINT64_C(64) << 20)
 
-enum msr_kind { MSR_GP, MSR_WRITE_IGNORED };
+enum msr_kind { MSR_GP, MSR_VE, MSR_WRITE_IGNORED };
+#define MAX_LEAVES 8
 enum pmi_kind { PMI_GOOD, PMI_LOST, PMI_DOUBLE, PMI_SPURIOUS };
 
 struct faults {
@@ -38,6 +39,9 @@ struct faults {
         bool read, write; /* which accesses */
     } msrs[MAX_MSRS];
     unsigned n_msrs;
+    uint32_t ve_leaves[MAX_LEAVES];
+    unsigned n_ve_leaves;
+    bool trust_domain;              /* something raises #VE */
     uint64_t nth_msr, msr_accesses; /* nth 0: none */
     unsigned counters;              /* general counters that answer */
     uint32_t no_cpus;               /* bit n: processor n does not start */
@@ -113,6 +117,21 @@ static bool set_msr_write(struct faults *f, const char *text)
 static bool set_msr_ignore(struct faults *f, const char *text)
 {
     return add_msr(f, text, MSR_WRITE_IGNORED, false, true);
+}
+
+static bool set_msr_ve(struct faults *f, const char *text)
+{
+    return f->trust_domain = add_msr(f, text, MSR_VE, true, true);
+}
+
+static bool set_cpuid_ve(struct faults *f, const char *text)
+{
+    uint64_t leaf;
+
+    if (f->n_ve_leaves == MAX_LEAVES || !number(text, 0, UINT32_MAX, &leaf))
+        return false;
+    f->ve_leaves[f->n_ve_leaves++] = leaf;
+    return f->trust_domain = true;
 }
 
 static bool set_nth_msr(struct faults *f, const char *text)
@@ -260,6 +279,10 @@ static const struct {
      "WRMSR of that MSR raises #GP"},
     {"msr-ignore", "MSR", "the number of an MSR, such as 0x1a0", set_msr_ignore,
      "WRMSR of that MSR changes nothing"},
+    {"msr-ve", "MSR", "the number of an MSR, such as 0x1d9", set_msr_ve,
+     "RDMSR and WRMSR of that MSR raise #VE, as in a TDX guest"},
+    {"cpuid-ve", "LEAF", "the number of a CPUID leaf, such as 0x40000000", set_cpuid_ve,
+     "CPUID with that leaf in EAX raises #VE, as in a TDX guest"},
     {"nth-msr", "N", "a number from 1 on", set_nth_msr,
      "the Nth RDMSR or WRMSR of the run raises #GP"},
     {"counters", "N", "a number from 0 to 8", set_counters,
@@ -492,11 +515,27 @@ enum fault_access fault_msr(struct cpu *cpu, uint32_t msr, bool write)
     }
     for (unsigned i = 0; i < f->n_msrs; i++)
         if (f->msrs[i].msr == msr && (write ? f->msrs[i].write : f->msrs[i].read))
-            return f->msrs[i].kind == MSR_GP ? FAULT_GP : FAULT_IGNORED;
+            return f->msrs[i].kind == MSR_GP   ? FAULT_GP
+                   : f->msrs[i].kind == MSR_VE ? FAULT_VE
+                                               : FAULT_IGNORED;
     if (f->counters_limited && past_counters(f, msr))
         return FAULT_GP;
     bool apic = msr == MSR_IA32_APIC_BASE || msr == MSR_IA32_TSC_DEADLINE;
     return f->no_apic && apic ? FAULT_GP : FAULT_NONE;
+}
+
+bool fault_cpuid(const struct cpu *cpu, uint32_t leaf)
+{
+    const struct faults *f = cpu->machine->faults;
+    for (unsigned i = 0; f && i < f->n_ve_leaves; i++)
+        if (f->ve_leaves[i] == leaf)
+            return true;
+    return false;
+}
+
+bool fault_trust_domain(const struct cpu *cpu)
+{
+    return cpu->machine->faults && cpu->machine->faults->trust_domain;
 }
 
 enum fault_access fault_rdpmc(const struct cpu *cpu, uint32_t selector)

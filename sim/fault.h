@@ -38,9 +38,12 @@ void fault_firmware(struct machine *m);
 /* Notes what chosen fault never came; at the end of the run. */
 void fault_report(struct machine *m);
 
-enum fault_access { FAULT_NONE, FAULT_GP, FAULT_IGNORED };
+enum fault_access { FAULT_NONE, FAULT_GP, FAULT_VE, FAULT_IGNORED };
 /* What becomes of the RDMSR or WRMSR that is about to be executed. Counts it. */
 enum fault_access fault_msr(struct cpu *cpu, uint32_t msr, bool write);
+/* Does CPUID of that leaf raise #VE? And is this a guest that has to ask what a #VE was about? */
+bool fault_cpuid(const struct cpu *cpu, uint32_t leaf);
+bool fault_trust_domain(const struct cpu *cpu);
 /* The same for RDPMC, where only GP is possible. */
 enum fault_access fault_rdpmc(const struct cpu *cpu, uint32_t selector);
 /* How often the PMI that a counter asks for arrives: 0, 1 or 2; the second time the local APIC is

@@ -120,8 +120,30 @@ OTHERS = [
      ['\n# hypervisor "VBoxVBoxVBox"', "CPUID maximum leaf is 07H < 0AH"], ["not ok"]),
 ]  # fmt: skip
 
+# The guest of a TDX module gets #VE where others get #GP, and has to ask about each before the next one may come.
+REFUSED = [
+    ("kvm", [], ["msr-ve=0x1d9", "msr-ve=0x1c9", "msr-ve=0x1c8", "cpus=2"], "run=all", CLEAN,
+     ["\n# refused with #GP: RDMSR of 0xc5, RDMSR of 0x18a\n# refused with #VE: ", "WRMSR to 0x1d9", "RDMSR of 0x1c8"], ["not ok"]),
+    ("skylake", [], ["msr-ve=0x345", "msr-ve=0x1a0"], "run=15-1,15-2,15-5 pmi=nmi", CLEAN,
+     ["\n# note: IA32_PERF_CAPABILITIES (345H) raises #GP", "SKIP no PEBS: IA32_MISC_ENABLE raises #GP",
+      "# refused with #VE: RDMSR of 0x345, RDMSR of 0x1a0\n"], ["not ok"]),
+    # One that is not on trial ends its experiment, and says what it was.
+    ("skylake", [], ["msr-ve=0x38f"], "run=15-2,14-1", FAILS,
+     ["\n  reason: \"#VE at 0x", ": WRMSR to 0x38f refused\"\n", "\nok - ex14-1 "], ["panic"]),
+    ("skylake", [], ["msr-ve=0x400000ff"], "run=0-1,15-2 selftest", FAILS,
+     [": RDMSR of 0x400000ff refused\"\n", "\nok - ex15-2 RDPMC reads what RDMSR reads\n"], ["panic", "#GP"]),
+    # Leaves that nobody answers are zeros.
+    ("kvm", [], ["cpuid-ve=0x40000000", "cpus=2"], "run=15-2,18-15", CLEAN,
+     ["\n# a hypervisor (CPUID.1:ECX[31]) that gives no name in", "\n# refused with #VE: CPUID of 0x40000000\n"], ["not ok"]),
+    ("skylake", [], ["cpuid-ve=0xa"], "run=all", CLEAN,
+     ["SKIP no architectural PMU: CPUID.0AH:EAX[7:0] = 0\n", "# refused with #VE: CPUID of 0xa\n"], ["not ok"]),
+    ("icelake", [], ["cpuid-ve=0x15", "cpuid-ve=0x16", "cpuid-ve=0x80000002"], "run=15-2", CLEAN,
+     ["# refused with #VE: CPUID of 0x15, CPUID of 0x16, CPUID of 0x80000002\n"], ["by CPUID", "not ok"]),
+]  # fmt: skip
+
 see(SIGNATURES)
 see(KNOWN)
 see(PROBED)
 see(OTHERS)
+see(REFUSED)
 harness.done()

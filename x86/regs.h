@@ -107,5 +107,6 @@
 #define VEC_AC  17
 #define VEC_MC  18
 #define VEC_XM  19
+#define VEC_VE  20
 
 #endif

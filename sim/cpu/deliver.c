@@ -279,6 +279,7 @@ static enum fault_class fault_class(unsigned vector)
     case VEC_GP:
         return CONTRIBUTORY;
     case VEC_PF:
+    case VEC_VE:
         return PAGE_FAULT;
     default:
         return BENIGN;

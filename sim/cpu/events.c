@@ -57,5 +57,9 @@ bool system_events(struct cpu *cpu)
     }
     if (cpu->state == CPU_WAIT_SIPI || cpu->state == CPU_SHUTDOWN)
         return false;
+    /* "During #VE handling, the TDX module ensures that all interrupts (including NMIs) are
+     * blocked." Linux, Documentation/arch/x86/tdx.rst. */
+    if (cpu->system->ve_reason)
+        return false;
     return take_nmi(cpu) || take_interrupt(cpu);
 }

@@ -68,6 +68,7 @@ static system_op *const by_mnemonic[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     [ZYDIS_MNEMONIC_SYSENTER] = op_sysenter,
     [ZYDIS_MNEMONIC_SYSEXIT] = op_sysexit,
     [ZYDIS_MNEMONIC_SYSRET] = op_sysret,
+    [ZYDIS_MNEMONIC_TDCALL] = op_tdcall,
     [ZYDIS_MNEMONIC_UD0] = op_ud,
     [ZYDIS_MNEMONIC_UD1] = op_ud,
     [ZYDIS_MNEMONIC_UD2] = op_ud,

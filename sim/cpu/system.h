@@ -31,6 +31,7 @@ struct system_state {
     uint32_t debug_hits; /* DR6 bits of data and I/O breakpoints met by this instruction */
     bool watch_data;     /* DR7 arms a data breakpoint */
     uint64_t watch[DEBUG_REGS];
+    unsigned ve_reason; /* of the #VE that a trust domain has not asked about yet; 0: none */
 };
 
 struct fault {
@@ -242,6 +243,6 @@ system_op op_cli_sti, op_popf, op_hlt, op_monitor, op_mwait, op_stac;
 system_op op_jmp_far, op_call_far, op_ret_far, op_iret;
 system_op op_int, op_syscall, op_sysret, op_sysenter, op_sysexit;
 system_op op_in_out, op_ins, op_outs;
-system_op op_rdmsr, op_wrmsr, op_rdtsc, op_rdtscp, op_rdpmc, op_cpuid, op_ud;
+system_op op_rdmsr, op_wrmsr, op_rdtsc, op_rdtscp, op_rdpmc, op_cpuid, op_tdcall, op_ud;
 
 #endif

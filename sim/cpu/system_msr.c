@@ -13,6 +13,44 @@ static void result(struct cpu *cpu, uint64_t value)
     cpu->r[RDX] = value >> 32;
 }
 
+/* Basic exit reasons, SDM vol. 3, appendix "VMX Basic Exit Reasons". */
+#define EXIT_CPUID  10
+#define EXIT_RDMSR  31
+#define EXIT_WRMSR  32
+#define INSN_LENGTH 2 /* of the three */
+
+/* Linux, Documentation/arch/x86/tdx.rst: a trust domain gets #VE where its host would have to act.
+ * Until it has asked what the #VE was about "any #VE is elevated to a double fault (#DF)". */
+static _Noreturn void virtualization_exception(struct cpu *cpu, unsigned reason)
+{
+    if (cpu->system->ve_reason)
+        cpu_fault(cpu, VEC_DF, 0);
+    cpu->system->ve_reason = reason;
+    cpu_fault(cpu, VEC_VE, 0);
+}
+
+/* TDG.VP.VEINFO.GET in RAX, the one leaf that is played: RCX to R10 tell of the #VE as a VM exit
+ * would, and it is over. RAX is 0, or TDCALL_INVALID_OPERAND (both Linux, arch/x86/coco/tdx). */
+#define TDCALL_GET_VEINFO      3
+#define TDCALL_INVALID_OPERAND (0xc0000100ULL << 32)
+
+void op_tdcall(struct cpu *cpu, const struct insn *in)
+{
+    if (!fault_trust_domain(cpu))
+        missing_instruction(cpu, in);
+    require_cpl0(cpu);
+    if (cpu->r[RAX] != TDCALL_GET_VEINFO || !cpu->system->ve_reason) {
+        cpu->r[RAX] = TDCALL_INVALID_OPERAND;
+        return;
+    }
+    cpu->r[RAX] = 0;
+    cpu->r[RCX] = cpu->system->ve_reason;
+    cpu->r[RDX] = cpu->r[R8] = cpu->r[R9] = 0;
+    cpu->r[R10] = INSN_LENGTH;
+    cpu->system->ve_reason = 0;
+    cpu_reschedule(cpu); /* what was blocked meanwhile */
+}
+
 void op_rdmsr(struct cpu *cpu, const struct insn *in)
 {
     (void)in;
@@ -20,7 +58,10 @@ void op_rdmsr(struct cpu *cpu, const struct insn *in)
     uint32_t msr = cpu->r[RCX];
     uint64_t value = 0;
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_msr);
-    bool ok = fault_msr(cpu, msr, false) != FAULT_GP && cpu_rdmsr(cpu, msr, &value);
+    enum fault_access fault = fault_msr(cpu, msr, false);
+    if (fault == FAULT_VE)
+        virtualization_exception(cpu, EXIT_RDMSR);
+    bool ok = fault != FAULT_GP && cpu_rdmsr(cpu, msr, &value);
     if (cpu->trace & TRACE_MSR)
         trace_msr(cpu, false, msr, value, !ok);
     if (!ok)
@@ -36,6 +77,8 @@ void op_wrmsr(struct cpu *cpu, const struct insn *in)
     uint64_t value = cpu->r[RDX] << 32 | (uint32_t)cpu->r[RAX];
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_msr);
     enum fault_access fault = fault_msr(cpu, msr, true);
+    if (fault == FAULT_VE)
+        virtualization_exception(cpu, EXIT_WRMSR);
     bool ok = fault == FAULT_IGNORED || (fault != FAULT_GP && cpu_wrmsr(cpu, msr, value));
     if (cpu->trace & TRACE_MSR)
         trace_msr(cpu, true, msr, value, !ok);
@@ -86,6 +129,8 @@ void op_cpuid(struct cpu *cpu, const struct insn *in)
     (void)in;
     uint32_t out[4];
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_serialize);
+    if (fault_cpuid(cpu, cpu->r[RAX]))
+        virtualization_exception(cpu, EXIT_CPUID);
     cpu_cpuid(cpu, cpu->r[RAX], cpu->r[RCX], out);
     /* SDM vol. 3 "Update Signature and Verification": CPUID deposits the update's revision in
      * IA32_BIOS_SIGN_ID; "If no update is present in the processor, the value in the MSR remains
