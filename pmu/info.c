@@ -16,10 +16,12 @@
 #include "x86/msr.h"
 #include "x86/cpuid.h"
 
-#define LEAF_PMU    0x0a
-#define WIDTH_MIN   32 /* a write by the old address takes 32 bits */
-#define WIDTH_MAX   64
-#define FIXED_USUAL 3 /* fixed counters of every processor with version 2 */
+#define LEAF_FEATURES     0x07
+#define LEAF_PMU          0x0a
+#define LEAF_PMU_EXTENDED 0x23
+#define WIDTH_MIN         32 /* a write by the old address takes 32 bits */
+#define WIDTH_MAX         64
+#define FIXED_USUAL       3 /* fixed counters of every processor with version 2 */
 
 static struct pmu_info infos[MAX_CPUS];
 #define info (infos[this_cpu()->index])
@@ -91,6 +93,17 @@ static bool find_version(void)
     return true;
 }
 
+/* SDM vol. 2 "CPUID", leaf 23H: sub-leaf 1 has a bit for each general counter in EAX. */
+static unsigned general_end_of_leaf_23h(void)
+{
+    if (cpuid(0, 0).eax < LEAF_PMU_EXTENDED || cpuid(LEAF_FEATURES, 0).eax < 1 ||
+        !(cpuid(LEAF_FEATURES, 1).eax & CPUID_7_1_EAX_ARCH_PERFMON_EXT) ||
+        !(cpuid(LEAF_PMU_EXTENDED, 0).eax & CPUID_23_EAX_COUNTERS))
+        return 0;
+    uint32_t counters = cpuid(LEAF_PMU_EXTENDED, 1).eax;
+    return counters ? 32 - (unsigned)__builtin_clz(counters) : 0;
+}
+
 static bool find_general(void)
 {
     info.n_general = info.leaf_eax >> 8 & 0xff;
@@ -104,6 +117,8 @@ static bool find_general(void)
         info.n_general = PMU_MAX_GENERAL;
     }
     info.general_width = usable_width(info.leaf_eax >> 16 & 0xff, "general");
+    unsigned end = general_end_of_leaf_23h();
+    info.general_end = end > info.n_general ? end : info.n_general;
     return true;
 }
 

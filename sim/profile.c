@@ -80,6 +80,7 @@ static const struct field fields[] = {
     U64("clock.apic_hz", apic_hz, MIN_HZ, MAX_HZ),
     UINT("pmu.version", pmu.version, 0, 6),
     UINT("pmu.general", pmu.general, 0, 8),
+    UINT("pmu.general_more", pmu.general_more, 0, 8),
     UINT("pmu.general_width", pmu.general_width, 32, 64),
     UINT("pmu.fixed", pmu.fixed, 0, PROFILE_MAX_FIXED),
     UINT("pmu.fixed_width", pmu.fixed_width, 32, 64),
@@ -583,6 +584,27 @@ static void fill_leaf_0ah(struct profile *p)
     *at = leaf;
 }
 
+/* SDM vol. 2 "CPUID", leaf 7 sub-leaf 1, leaf 23H: counters that leaf 0AH does not tell of. */
+static void fill_leaf_23h(struct profile *p)
+{
+    uint32_t fixed = p->pmu.fixed_bitmap | ((1u << p->pmu.fixed) - 1);
+    const struct cpuid_leaf leaves[] = {
+        {.leaf = 7, .subleaf = 1, .eax = CPUID_7_1_EAX_ARCH_PERFMON_EXT},
+        {.leaf = 0x23, .subleaf = 0, .eax = 1 << 0 | CPUID_23_EAX_COUNTERS},
+        {.leaf = 0x23,
+         .subleaf = 1,
+         .eax = (1u << (p->pmu.general + p->pmu.general_more)) - 1,
+         .ebx = fixed},
+    };
+    struct cpuid_leaf *leaf7 = leaf_of(p, 7);
+
+    leaf7->any_subleaf = false;
+    leaf7->eax = 1; /* the highest sub-leaf */
+    for (unsigned i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
+        p->cpuid[p->n_cpuid++] = leaves[i];
+    leaf_of(p, 0)->eax = 0x23;
+}
+
 /* SDM vol. 2 "CPUID", leaf 1CH: EAX[n]: 8 * (n + 1) records. */
 static unsigned greatest_depth(uint32_t eax)
 {
@@ -648,6 +670,10 @@ bool profile_finish(struct profile *p, FILE *err)
         ok = fail(&r, "pmu.version", "CPUID.0:EAX must be at least 0AH to announce a PMU");
     if (p->pmu.version >= 1 && (p->pmu.general == 0 || p->pmu.general_width == 0))
         ok = fail(&r, "pmu.general", "a PMU has counters and a width");
+    if (p->pmu.general + p->pmu.general_more > 8)
+        ok = fail(&r, "pmu.general_more", "at most 8 counters are modelled, with pmu.general");
+    if (p->pmu.general_more && (!leaf_of(p, 7) || p->n_cpuid + 4 > PROFILE_MAX_CPUID))
+        ok = fail(&r, "pmu.general_more", "needs CPUID leaf 7, and room for four more leaves");
     if (p->pmu.version >= 2 && p->pmu.fixed && p->pmu.fixed_width == 0)
         ok = fail(&r, "pmu.fixed_width", "missing");
     if (p->pmu.version == 0 && p->pmu.pebs_counters)
@@ -702,6 +728,8 @@ bool profile_finish(struct profile *p, FILE *err)
     p->pmu.misc_enable |= (p->pmu.bts ? 0 : MISC_ENABLE_BTS_UNAVAILABLE) |
                           (p->pmu.pebs_counters ? 0 : MISC_ENABLE_PEBS_UNAVAILABLE);
     announce_lbr(p);
+    if (p->pmu.general_more && !p->pmu.contradictory)
+        fill_leaf_23h(p);
     fill_leaf_0ah(p);
     return true;
 }

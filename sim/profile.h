@@ -92,6 +92,7 @@ struct profile {
          * not what follows from these fields, which say what the registers do. */
         bool contradictory;
         unsigned general, general_width, fixed, fixed_width;
+        unsigned general_more;       /* behind those: leaf 23H alone tells of them */
         uint32_t fixed_bitmap;       /* CPUID.0AH:ECX from version 5 on */
         uint32_t events_unavailable; /* CPUID.0AH:EBX */
         unsigned events_length;      /* CPUID.0AH:EAX[31:24] */

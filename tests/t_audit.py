@@ -73,6 +73,12 @@ MACHINES = [
     # The same in the highest 512 GiB, with as many physical address bits.
     ("skylake", ["cpuid.0x80000008=0x3030 0 0 0"], ["framebuffer=0x7f8000000000"], "run=14-6,14-12,15-6", CLEAN,
      ["\nok - ex14-6 above 4 GiB the records have the full addresses\n", "code_at: 0x7f00"], ["panic"]),
+    # Leaf 23H names more general counters than leaf 0AH: the P cores of Lunar Lake and Arrow Lake. One that no leaf names
+    # answers: the machine contradicts itself.
+    ("skylake", ["pmu.general_more=2"], [], "run=15-1,15-2", CLEAN,
+     ['leaf_23h: "names 6 general counters, leaf 0AH 4"', "C7H #GP", "18CH #GP"], ["C5H answers"]),
+    ("skylake", ["pmu.general_more=2", "pmu.contradictory=yes"], [], "run=15-1", FAILS,
+     ["\nnot ok - ex15-1 one past the last general counter raises #GP or is not ours\n", "C5H answers"], ["leaf_23h"]),
     # The first Atoms: records that FREEZE_LBRS_ON_PMI does not stop; from stepping 10 on they stand still.
     ("core2", [ATOM.format(2), *ATOM_LBR, "pmu.lbr_freeze_fails=yes"], [], "run=14-1,14-5", CLEAN,
      ["\nok - ex14-5 without FREEZE_LBRS_ON_PMI the records go on in the PMI handler\n",

@@ -38,8 +38,8 @@ const struct experiment ex15_1 = {
 /*
  * Prints what the processor says of its PMU, and then asks the registers themselves. What can go
  * wrong: a hypervisor announces counters that it does not implement, or implements more than it
- * announces; a width in CPUID that is not the counter's. SDM vol. 2 "CPUID" (leaf 0AH), vol. 3
- * "Architectural Performance Monitoring".
+ * announces; a width in CPUID that is not the counter's. SDM vol. 2 "CPUID" (leaves 0AH and 23H),
+ * vol. 3 "Architectural Performance Monitoring".
  */
 
 /* RDMSR of a register; notes one that faults. */
@@ -91,15 +91,19 @@ static void check_announced(const struct pmu_info *info)
     check(RDPMC_ANSWERS, enumerated_all(pmu_all_counters(), rdpmc_answers));
 }
 
-/* Not ours: an MSR of another meaning may stand there, but then GLOBAL_CTRL has no bit for it. */
+/* Not ours: an MSR of another meaning may stand there, but then GLOBAL_CTRL has no bit for it.
+ * Leaf 23H may name more counters than leaf 0AH (the P cores of Lunar Lake and Arrow Lake do, with
+ * ten and eight): those are there, and the next after them is not. */
 static void check_one_past(const struct pmu_info *info)
 {
     uint64_t value = 0;
-    unsigned past = info->n_general;
+    unsigned past = info->general_end;
     if (past == PMU_MAX_GENERAL) {
         check_skip(ONE_PAST, "there is no MSR past 32 general counters: CPUID.0AH:EAX[15:8] >= 32");
         return;
     }
+    if (past != info->n_general)
+        value_str("leaf_23h", "names %u general counters, leaf 0AH %u", past, info->n_general);
     bool counter_faults = !rdmsr_safe(pmu_counter_msr(past), &value);
     bool select_faults = !rdmsr_safe(pmu_select_msr(past), &value);
     value_str("rdmsr_counter", "%XH %s", (unsigned)pmu_counter_msr(past),

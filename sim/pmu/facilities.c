@@ -47,7 +47,7 @@ bool always(const struct pmu *pmu, unsigned i)
  * (EDX[4:0] > i). */
 uint64_t existing_counters(const struct pmu_kind *kind, const struct profile *p)
 {
-    uint64_t general = kind->general ? bits(p->pmu.general) : 0;
+    uint64_t general = kind->general ? bits(p->pmu.general + p->pmu.general_more) : 0;
     uint64_t fixed = kind->fixed ? bits(p->pmu.fixed) : 0;
     if (kind->fixed_bitmap)
         fixed |= p->pmu.fixed_bitmap & bits(PROFILE_MAX_FIXED);
