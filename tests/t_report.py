@@ -65,6 +65,11 @@ def check_text(text, serial, name):
     equal(got.get("UC"), microcode[1].upper() if microcode else None, f"{name}: the microcode")
     smis = re.search(r", (\d+) SMIs", serial)
     equal(got.get("SMI"), smis[1] if smis else None, f"{name}: the SMIs")
+    started = re.search(r"^# (BIOS|UEFI|started directly \(PVH\))(?:,.*)?$", serial, re.MULTILINE)[1]
+    equal(got["BOOT"], "PVH" if "PVH" in started else started, f"{name}: the firmware")
+    pmu = re.search(r"^# perfmon v(\d+): (\d+) x (\d+)-bit general, (\d+) x (\d+)-bit fixed$", serial, re.MULTILINE)
+    told = "{}-{}X{}-{}X{}".format(*pmu.groups()) if pmu else "0"
+    equal(got["PMU"], told, f"{name}: the PMU")
     errata = re.search(r"# known errata: (.*(?:\n#   .*)*)", serial)
     told = errata and re.sub(r"[\s#]", "", errata[1]).replace(",", ".").replace(";", "/").replace("_", "-")
     equal(got.get("ERR"), told and told.upper().replace("?", "*"), f"{name}: the errata")

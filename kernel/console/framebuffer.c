@@ -17,6 +17,7 @@
 #define IDENTITY_END   (1ULL << 32)
 #define LOWER_HALF_END (1ULL << 47) /* an address from there on is not canonical */
 #define COLOURS        16
+#define LEAST_SQUARE   3 /* pixels */
 
 /* A line may begin anywhere. */
 typedef uint64_t pixel_pair __attribute__((aligned(1), may_alias));
@@ -164,7 +165,8 @@ struct console_sink *framebuffer_init(const struct boot_framebuffer *from)
     /* Half a screen at a time: drawing millions of pixels for each line would take the most of a
      * run. */
     struct screen screen = {
-        columns, rows, (rows + 1) / 2, draw, FONT_WIDTH * scale, FONT_HEIGHT * scale, square,
+        columns,      rows,   (rows + 1) / 2, draw, FONT_WIDTH * scale, FONT_HEIGHT * scale,
+        LEAST_SQUARE, square,
     };
     screen_init(&screen);
     return report_sink();

@@ -109,8 +109,8 @@ static bool place_picture(void)
     unsigned width = screen.columns * screen.cell_width,
              height = (screen.rows - reserved) * screen.cell_height,
              across = picture.size + 2 * QUIET;
-    for (picture.module = (width < height ? width : height) / across; picture.module > 0;
-         picture.module--) {
+    for (picture.module = (width < height ? width : height) / across;
+         picture.module >= screen.least_square; picture.module--) {
         picture.x = width - across * picture.module;
         picture.y = height - across * picture.module;
         if (!hides_text())

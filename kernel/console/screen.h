@@ -45,6 +45,7 @@ struct screen {
     /* The picture's smallest dots: how many a cell has across and down, and how a square of them
      * is drawn. */
     unsigned cell_width, cell_height;
+    unsigned least_square; /* what a telephone can still tell apart */
     void (*square)(unsigned x, unsigned y, unsigned size, bool black);
 };
 
@@ -95,7 +96,8 @@ unsigned screen_text(unsigned column, unsigned row, uint8_t attribute, const cha
  * white squares around. Square n, row by row, is bit n % 8 of byte n / 8. It is as large as fits
  * at the right edge, at the bottom or the top, without hiding text; in text mode a square is half a
  * character. It stays until the log scrolls, is looked back at or covered; the bits are the
- * caller's and must stay until then. NULL takes it away. False: there is no room, or no screen.
+ * caller's and must stay until then. NULL takes it away. False: there is no room for squares that
+ * can be read, or no screen.
  */
 bool screen_bitmap(const uint8_t *bits, unsigned size);
 

@@ -44,7 +44,7 @@ static void square(unsigned x, unsigned y, unsigned size, bool black)
 
 struct console_sink *vga_init(void)
 {
-    static const struct screen vga = {COLUMNS, ROWS, 1, draw, 1, HALVES, square};
+    static const struct screen vga = {COLUMNS, ROWS, 1, draw, 1, HALVES, 1, square};
 
     outb(CRTC_INDEX, CRTC_CURSOR_START);
     outb(CRTC_DATA, CURSOR_OFF);

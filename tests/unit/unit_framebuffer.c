@@ -210,12 +210,53 @@ static void high(void **state)
     paging_gives = true;
 }
 
+/* At the lower right corner below so many rows of text, each square of so many pixels (0: there is
+ * no room), white around it; where it has been the text's cells come back. */
+static void assert_picture(unsigned rows, unsigned square)
+{
+    enum { SIZE = 41, QUIET = 4 };
+    const struct format f = {640, 480, 640 * 4, 32, 16, 8, 8, 8, 0, 8};
+    uint8_t *pixels = calloc(f.height, f.pitch), bits[SIZE * SIZE / 8 + 1];
+    struct boot_framebuffer fb = describe(&f, pixels);
+    struct console_sink *sink = framebuffer_init(&fb);
+    for (unsigned i = 0; i < rows; i++)
+        print(sink, "# ........................................................................\n");
+    for (size_t i = 0; i < sizeof bits; i++)
+        bits[i] = (uint8_t)(i * 151 + (i >> 3));
+    assert_int_equal(screen_bitmap(bits, SIZE), square != 0);
+    unsigned side = (SIZE + 2 * QUIET) * square, left = f.width - side, top = f.height - side;
+    for (unsigned y = top; y < f.height; y++) {
+        for (unsigned x = left; x < f.width; x++) {
+            unsigned i = (y - top) / square - QUIET, j = (x - left) / square - QUIET;
+            unsigned n = i * SIZE + j; /* outside it i or j is huge */
+            bool black = i < SIZE && j < SIZE && (bits[n / 8] >> n % 8 & 1);
+            assert_int_equal(pixel(&f, pixels, x, y), black ? 0 : 0xffffff);
+        }
+    }
+    assert_row(&f, pixels, rows - 1,
+               "........................................................................");
+    assert_false(screen_bitmap(NULL, 0));
+    for (unsigned row = rows; row < 30; row++)
+        assert_cell(&f, pixels, 79, row, ' ');
+    free(pixels);
+}
+
+static void a_picture(void **state)
+{
+    (void)state;
+    assert_picture(1, 9); /* 464 pixels below the text, for 49 squares */
+    assert_picture(10, 6);
+    assert_picture(20, 3);
+    assert_picture(21, 0); /* 2 pixels each could not be read */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats),
         cmocka_unit_test(refused),
         cmocka_unit_test(high),
+        cmocka_unit_test(a_picture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
