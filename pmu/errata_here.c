@@ -77,11 +77,13 @@ void errata_list(char *text, size_t size)
 }
 
 /*
- * AAK100 and its relatives. As Linux tells Intel's story (intel_pmu_nhm_workaround()): the events
- * B5H, D2H and B1H, which should count nothing, are put on the counters, these are cleared,
- * switched on all at once and off again, and everything is cleared; Linux found that all four must
- * take part. It does so each time that it adds a counter; here it is done before each experiment,
- * and on each processor. Whether a counter can need it again within one is not publicly known.
+ * Core i7 mobile specification update, AAP53: before the selects are programmed, each of the three
+ * values 4300B5H, 4300D2H and 4300B1H must have been in a select, and each counter's select one of
+ * them while IA32_PERF_GLOBAL_CTRL enabled the counter. They should count nothing; Linux found that
+ * some do (intel_pmu_nhm_workaround()), so the counters are cleared.
+ *
+ * Linux does it each time that it adds an event. Here it is done before each experiment, on each
+ * processor: whether a counter that is selected anew within one can need it again is not told.
  */
 void errata_reset_counters(void)
 {

@@ -72,6 +72,22 @@ for profile, sets, faults, words, status, said, unsaid in MACHINES:
     wrong = [text for text in unsaid if text in out]
     ok(not missing and not wrong, f"{name}: it says so", f"missing: {missing}, wrong: {wrong}\n{result}")
 
+# AAP53: each of three values in a select, each counter on with one of them, before a window opens; on each processor.
+WRITE = re.compile(r"(cpu\d) \w+ (\w+)\+\w+ +WRMSR IA32_PERF(?:EVTSEL(\d)|_GLOBAL_CTRL) \(\w+\) <- ([0-9A-F]+)H")
+VALUES = {0x4300B5, 0x4300D2, 0x4300B1}
+traced = run(PMUSIM, "--profile", "westmere", "--cpus", 2, "--trace", "msr", "--cmdline", "run=18-15", KERNEL)
+selects, values, counters, opened = {}, {}, {}, {}
+for cpu, function, select, value in WRITE.findall(traced.err):
+    if select:
+        selects[cpu, int(select)] = int(value, 16)
+        values.setdefault(cpu, set()).update({int(value, 16)} & VALUES)
+    elif function == "pmu_window_open":
+        opened.setdefault(cpu, (values[cpu] == VALUES, counters[cpu] == set(range(4))))
+    else:
+        on = {n for n in range(4) if int(value, 16) >> n & 1 and selects.get((cpu, n)) in VALUES}
+        counters.setdefault(cpu, set()).update(on)
+ok(opened == {"cpu0": (True, True), "cpu1": (True, True)}, "all four counters of both processors are reset in time", opened)
+
 page = run("scripts/errata", "--check")
 ok(page.status == 0, "docs/real-hardware.md has the table of pmu/errata.c", page)
 table = run(BUILD / "test/errata").out

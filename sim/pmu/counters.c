@@ -335,7 +335,7 @@ static void configure_general(struct pmu *pmu, unsigned i)
     config.precise = e && (e->pebs || has_extended_pebs(pmu, 0)) && !config.edge &&
                      !config.invert && !config.cmask && !(sel & PERFEVTSEL_ANY);
     config.adaptive = sel & PERFEVTSEL_ADAPTIVE;
-    if (pmu->stuck && config.counting) {
+    if (errata_counts_clocks(pmu, i)) {
         config.event = EV_SLOTS;
         config.unit = UNIT_CORE_CYCLE;
     }

@@ -6,13 +6,14 @@
 
 /* ---- Nehalem, Westmere: AAK100, AAP53, BD53 ---- */
 
-/* Linux, arch/x86/events/intel/core.c, intel_pmu_nhm_workaround(), gives Intel's story: the
- * counters must be reset by programming the events B5H, D2H and B1H, which count nothing, "either
- * in sequence on the same PMC or on different PMCs"; with PEBS and IA32_PERF_GLOBAL_CTRL off before
- * that, and on for a moment then. Until then a counter may count at the core's clock, or not at
- * all. The specification updates themselves were not to be had; not known are what brings the state
- * about (here: power-up), whether it comes back (here: no), and whether a counter that is not used
- * for the sequence is mended by it (here: yes). */
+/* Core i7 mobile specification update, AAP53: "Under certain circumstances, a general purpose
+ * performance counter ... may count at core frequency or not count at all instead of counting the
+ * programmed event." Before that, "the internal monitoring hardware must be cleared": each counter
+ * "must have its corresponding IA32_PREFEVTSELx MSR programmed with at least one of the event
+ * values" B5H, D2H and B1H "and must be enabled in IA32_PERF_GLOBAL_CTRL", and all three values
+ * "must be written to either the same or different" selects. "The performance counter will not
+ * increment" with them. Not told are the circumstances, and so whether it happens again; here it is
+ * from power-up until then, and every counter counts clocks. */
 #define RESET_ALL 7
 
 static unsigned reset_event(uint64_t perfevtsel)
@@ -33,13 +34,18 @@ static unsigned reset_event(uint64_t perfevtsel)
 
 void errata_selects_changed(struct pmu *pmu)
 {
-    if (!pmu->stuck)
-        return;
-    for (unsigned i = 0; i < PMU_MAX_GENERAL; i++)
-        if ((pmu->global_ctrl & ARCH_BIT(i)) && pmu->pebs_enable == 0)
-            pmu->reset_events |= reset_event(pmu->perfevtsel[i]);
-    if (pmu->reset_events == RESET_ALL && pmu->global_ctrl == 0)
-        pmu->stuck = false;
+    for (unsigned i = 0; i < PMU_MAX_GENERAL; i++) {
+        unsigned event = reset_event(pmu->perfevtsel[i]);
+        pmu->reset_events |= event;
+        if (event && (pmu->global_ctrl & ARCH_BIT(i)))
+            pmu->reset_counters |= ARCH_BIT(i);
+    }
+}
+
+bool errata_counts_clocks(const struct pmu *pmu, unsigned i)
+{
+    bool clean = pmu->reset_events == RESET_ALL && (pmu->reset_counters & ARCH_BIT(i));
+    return pmu->profile->pmu.counters_need_reset && !clean && !reset_event(pmu->perfevtsel[i]);
 }
 
 /* ---- By microcode revision ---- */
@@ -69,9 +75,4 @@ bool errata_pebs_pmi(struct pmu *pmu, bool reached)
     bool owed = pmu->pebs_pmi_owed;
     pmu->pebs_pmi_owed = reached && !owed;
     return owed;
-}
-
-void errata_reset(struct pmu *pmu)
-{
-    pmu->stuck = pmu->profile->pmu.counters_need_reset;
 }

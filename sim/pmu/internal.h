@@ -100,8 +100,8 @@ struct pmu {
     uint64_t pebs_armed; /* counters that overflowed and wait for their next event */
     bool pebs_pmi_owed;  /* errata.c: the threshold was reached, the PMI comes at the next event */
 
-    bool stuck;           /* errata.c: general counters count clocks */
-    uint8_t reset_events; /* of the sequence that ends it, those that a counter was on with */
+    uint8_t reset_events;   /* errata.c: what of the sequence was written */
+    uint8_t reset_counters; /* those that were on with a part of it */
 };
 
 static inline uint64_t bits(unsigned n)
@@ -146,9 +146,10 @@ uint64_t pebs_data_cfg_mask(const struct pmu *pmu);
 
 /* ---- errata.c: where this processor is not as the manual has it ---- */
 
-void errata_reset(struct pmu *pmu);
 /* After a change of an event select or of IA32_PERF_GLOBAL_CTRL. */
 void errata_selects_changed(struct pmu *pmu);
+/* General counter i counts core cycles, whatever was selected. */
+bool errata_counts_clocks(const struct pmu *pmu, unsigned i);
 bool errata_freeze_fails(const struct pmu *pmu);
 bool errata_pebs_fails(const struct pmu *pmu);
 /* A PEBS event has reached the threshold, or (reached false) has not: does the PMI come now? */

@@ -48,7 +48,6 @@ void pmu_reset(struct pmu *pmu, bool init)
     pmu->misc_enable = p->pmu.misc_enable;
     if (pmu->kind->enable == ENABLE_GLOBAL)
         pmu->global_ctrl = pmu->counters & bits(GLOBAL_FIXED_SHIFT);
-    errata_reset(pmu);
     pmu->lbr_kind->reset(pmu);
     metrics_restart(pmu);
     counters_configure(pmu);
