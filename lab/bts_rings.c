@@ -6,6 +6,7 @@
 #include "kernel/user.h"
 #include "lab/ds_bodies.h"
 #include "lab/experiment.h"
+#include "lab/take.h"
 #include "pmu/bts.h"
 #include "pmu/ds.h"
 
@@ -36,15 +37,11 @@ static bool is_user_branch(const struct bts_record *r, unsigned n)
     return r->from == user_at(bts_user_again) && r->to == user_at(bts_user);
 }
 
-struct bts_rings bts_rings_trace(uint64_t flags, unsigned rounds, const char *title)
+static struct bts_rings sort_records(unsigned rounds)
 {
     struct bts_rings f = {0};
     bool in_order = true, called = false, returned = false;
-    ds_buffer_drain(&ds_area()->bts);
-    bts_trace(flags, user_enter, rounds);
-    unsigned n = bts_count();
-    bts_dump(title, bts_records(), n);
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < bts_count(); i++) {
         const struct bts_record *r = &bts_records()[i];
         if (in_user(r->from) && in_user(r->to)) {
             in_order = in_order && is_user_branch(r, f.user);
@@ -59,6 +56,26 @@ struct bts_rings bts_rings_trace(uint64_t flags, unsigned rounds, const char *ti
     }
     f.user_whole = in_order && f.user == 2 * rounds - 1; /* the last round has none back */
     f.kernel_whole = called && returned;
+    return f;
+}
+
+/* Each ring whole, or with its filter on not there. */
+static bool as_filtered(const struct bts_rings *f, uint64_t flags)
+{
+    return (flags & DEBUGCTL_BTS_OFF_USR ? f->user == 0 : f->user_whole) &&
+           (flags & DEBUGCTL_BTS_OFF_OS ? f->kernel == 0 : f->kernel_whole);
+}
+
+struct bts_rings bts_rings_trace(uint64_t flags, unsigned rounds, const char *title)
+{
+    struct bts_rings f;
+    struct take take = take_begin();
+    do {
+        ds_buffer_drain(&ds_area()->bts);
+        bts_trace(flags, user_enter, rounds);
+        f = sort_records(rounds);
+    } while (take_again(&take, as_filtered(&f, flags)));
+    bts_dump(title, bts_records(), bts_count());
     value_u64("in_ring_3", f.user);
     value_u64("in_ring_0", f.kernel);
     value_u64("crossing", f.crossing);

@@ -15,8 +15,8 @@ struct bts_rings {
 bool bts_rings_load(void);
 
 /* Empties the buffer, traces one trip of so many rounds of bts_user with these flags beside
- * DEBUGCTL_BTS_ON, dumps the records, and adds how many lie where to the values. Wants a BTS buffer
- * that is not full by it. */
+ * DEBUGCTL_BTS_ON, again when an SMI fell in (lab/take.h), dumps the records, and adds how many lie
+ * where to the values. Wants a BTS buffer that is not full by it. */
 struct bts_rings bts_rings_trace(uint64_t flags, unsigned rounds, const char *title);
 
 #endif

@@ -22,11 +22,12 @@ static bool same_branch(const struct bts_record *a, const struct bts_record *b)
     return a->from == b->from && a->to == b->to;
 }
 
-unsigned bts_jumps_recorded(const struct bts_record *records, unsigned n, unsigned rounds)
+unsigned bts_jumps_agreeing(const struct bts_record *records, unsigned n, unsigned first,
+                            unsigned rounds, uint64_t address)
 {
     unsigned i = 0;
-    for (; i < n && i < bts_jumps_branches(rounds); i++) {
-        struct bts_record wanted = bts_jumps_branch(i, rounds, (uint64_t)bts_jumps);
+    for (; i < n && first + i < bts_jumps_branches(rounds); i++) {
+        struct bts_record wanted = bts_jumps_branch(first + i, rounds, address);
         if (!same_branch(&records[i], &wanted))
             break;
     }
@@ -36,16 +37,14 @@ unsigned bts_jumps_recorded(const struct bts_record *records, unsigned n, unsign
 bool bts_jumps_are(const struct bts_record *records, unsigned n, unsigned first, unsigned rounds,
                    uint64_t address)
 {
-    for (unsigned i = 0; i < n; i++) {
-        struct bts_record wanted = bts_jumps_branch(first + i, rounds, address);
-        if (same_branch(&records[i], &wanted))
-            continue;
-        value_u64("first_wrong", i);
-        value_hex("from", records[i].from);
-        value_hex("to", records[i].to);
-        value_hex("from_wanted", wanted.from);
-        value_hex("to_wanted", wanted.to);
-        return false;
-    }
-    return true;
+    unsigned i = bts_jumps_agreeing(records, n, first, rounds, address);
+    if (i == n)
+        return true;
+    struct bts_record wanted = bts_jumps_branch(first + i, rounds, address);
+    value_u64("first_wrong", i);
+    value_hex("from", records[i].from);
+    value_hex("to", records[i].to);
+    value_hex("from_wanted", wanted.from);
+    value_hex("to_wanted", wanted.to);
+    return false;
 }

@@ -23,11 +23,12 @@ static inline unsigned bts_jumps_branches(unsigned rounds)
 /* Branch number n (0: the window's call), with bts_jumps at this address. */
 struct bts_record bts_jumps_branch(unsigned n, unsigned rounds, uint64_t address);
 
-/* How many branches of the run stand at the beginning of these records, one after the other? */
-unsigned bts_jumps_recorded(const struct bts_record *records, unsigned n, unsigned rounds);
+/* How many of the records, from the beginning on, are branch first, first + 1 and so on of the run?
+ */
+unsigned bts_jumps_agreeing(const struct bts_record *records, unsigned n, unsigned first,
+                            unsigned rounds, uint64_t address);
 
-/* Is records[i] branch first + i, for all n? The number of the first that is not goes into
- * "first_wrong". */
+/* Are they all? The number of the first that is not goes into "first_wrong". */
 bool bts_jumps_are(const struct bts_record *records, unsigned n, unsigned first, unsigned rounds,
                    uint64_t address);
 

@@ -10,6 +10,11 @@ struct take take_begin(void)
     return (struct take){.smis = smi_count()};
 }
 
+bool take_has_smi(const struct take *take)
+{
+    return smi_count() != take->smis;
+}
+
 bool take_again_told(struct take *take, bool smi, bool right)
 {
     bool seen_all = smi_counted() && !hypervisor_present();
@@ -19,13 +24,15 @@ bool take_again_told(struct take *take, bool smi, bool right)
         return true;
     }
     if (take->n > 1)
-        value_u64("takes", take->n);
-    if (smi)
-        value_str("smi", "one fell into each take (MSR_SMI_COUNT)");
+        note("taken %u times: %s", take->n,
+             smi        ? "an SMI fell into each (MSR_SMI_COUNT)"
+             : seen_all ? "an SMI fell into the others (MSR_SMI_COUNT)"
+             : right    ? "it was wrong before"
+                        : "it was wrong each time");
     return false;
 }
 
 bool take_again(struct take *take, bool right)
 {
-    return take_again_told(take, smi_count() != take->smis, right);
+    return take_again_told(take, take_has_smi(take), right);
 }

@@ -11,8 +11,8 @@
  *
  * Where MSR_SMI_COUNT is there, it says whether an SMI fell in. Where it is not, and in a virtual
  * machine, whose count knows nothing of the host's SMIs, the measurement itself must: one that is
- * not right is taken again. What is wrong with a processor is wrong each time: it stays so. The
- * values of the next check say when it was not the first take, and when SMIs spoilt them all.
+ * not right is taken again. What is wrong with a processor is wrong each time: it stays so. A '#'
+ * line says when it was not the first take, and when an SMI fell into them all.
  */
 #ifndef PMULAB_TAKE_H
 #define PMULAB_TAKE_H
@@ -29,8 +29,10 @@ struct take {
 struct take take_begin(void);
 bool take_again(struct take *take, bool right);
 
-/* The same where the measurement is of several processors, each with a count of its own: whether an
- * SMI fell in is told. */
+/* Has an SMI fallen in so far? */
+bool take_has_smi(const struct take *take);
+/* As take_again(), where it must be asked before what comes behind the measurement (a wait), or of
+ * several processors, each with a count of its own. */
 bool take_again_told(struct take *take, bool smi, bool right);
 
 #endif

@@ -40,8 +40,7 @@ static void check_at(unsigned which, uint64_t base, const char *title)
         check(which, false);
         return;
     }
-    ds_buffer_drain(&ds_area()->bts);
-    bts_trace(0, (window_body)alias, ROUNDS);
+    bts_trace_jumps((window_body)alias, ROUNDS);
     unsigned n = bts_count();
     bts_dump(title, bts_records(), n);
     value_u64("records", n);

@@ -3,6 +3,7 @@
 #include "lab/bts_lab.h"
 #include "lab/experiment.h"
 #include "lab/pmi_wait.h"
+#include "lab/take.h"
 #include "pmu/pmu.h"
 
 enum { SET_UP, SEVERAL_PMIS, AT_THRESHOLD, NOTHING_LOST, NUMBER_OF_PMIS };
@@ -65,6 +66,20 @@ static void print(uint64_t lines)
                 (unsigned long long)lines);
 }
 
+/* Again when an SMI fell in. */
+static void trace_print(void)
+{
+    bool smi;
+    struct take take = take_begin();
+    do {
+        seen = (typeof(seen)){0};
+        ds_buffer_drain(&ds_area()->bts);
+        bts_trace(DEBUGCTL_BTINT, print, LINES);
+        smi = take_has_smi(&take);
+        wait_for_pmi(pmu_pmi_count() + 1); /* one that is still on its way */
+    } while (take_again_told(&take, smi, seen.torn + bts_torn(bts_records(), bts_count()) == 0));
+}
+
 static void run(void)
 {
     bool set_up = bts_set_up(RECORDS, THRESHOLD);
@@ -72,8 +87,7 @@ static void run(void)
     if (!set_up)
         return;
     pmu_set_pmi_handler(on_pmi, PMI_STOP);
-    bts_trace(DEBUGCTL_BTINT, print, LINES);
-    wait_for_pmi(seen.pmis + 1); /* one that is still on its way */
+    trace_print();
 
     unsigned left = bts_count();
     uint64_t records = seen.drained + left;

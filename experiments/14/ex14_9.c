@@ -61,7 +61,7 @@ static void run(void)
         return;
     pmu_set_pmi_handler(nobody_expects, PMI_STOP);
 
-    bts_trace(0, bts_jumps, FEW);
+    bts_trace_jumps(bts_jumps, FEW);
     unsigned n = bts_count();
     bts_dump("fewer branches than room", bts_records(), n);
     value_u64("records", n);
@@ -69,8 +69,7 @@ static void run(void)
     check(ALL_RECORDED, n == bts_jumps_branches(FEW) &&
                             bts_jumps_are(bts_records(), n, 0, FEW, (uint64_t)bts_jumps));
 
-    ds_buffer_drain(&ds_area()->bts);
-    bts_trace(0, bts_jumps, MANY);
+    bts_trace_jumps(bts_jumps, MANY);
     ds_dump("more branches than room");
     unsigned branches = bts_jumps_branches(MANY);
     value_u64("branches", branches);
