@@ -52,9 +52,11 @@ static bool is_hidden(uint64_t from)
 
 bool branch_is(const struct branch_record *record, const struct branch *branch, bool from_hidden)
 {
-    return record->to == branch->to &&
-           (record->from == branch->from || (from_hidden && is_hidden(record->from))) &&
-           lbr_is_kind(record, branch->kind);
+    bool behind =
+        (branch->kind & BRANCH_INT_N) && record->from == branch->from + BRANCH_INT_N_BYTES;
+    bool hidden = from_hidden && is_hidden(record->from);
+    return record->to == branch->to && (record->from == branch->from || behind || hidden) &&
+           lbr_is_kind(record, branch->kind & ~BRANCH_INT_N);
 }
 
 /* How many of the records, from the newest on, are as they should be. *missing: the branch that

@@ -17,6 +17,14 @@ struct branch {
     uint64_t from, to, kind;
 };
 
+/*
+ * With the kind: this is INT n. A branch's record begins at the instruction, an interrupt's at the
+ * return address that is saved (SDM vol. 3 "LBR Stack"), and INT n is both: the manual does not say
+ * which of the two counts. Either is right.
+ */
+#define BRANCH_INT_N       ARCH_BIT(63)
+#define BRANCH_INT_N_BYTES 2
+
 /* What runs when the window (pmu/window.S) calls a body: oldest first, the window's own call and
  * the RET back to it included. Made by the macros of branches.S. */
 struct branch_run {

@@ -33,7 +33,8 @@ bool round_trip_load(struct round_trip *trip, enum user_return how)
         const struct branch *b = &branch_user_run.taken[i];
         add(trip, (const char *)b->from + moved, (const char *)b->to + moved, LBR_SELECT_CPL_NEQ_0);
     }
-    trip->back = add(trip, user + size, ways[how].entry, ROUND_TRIP_CROSSING);
+    uint64_t int_n = how == USER_INTERRUPT ? BRANCH_INT_N : 0;
+    trip->back = add(trip, user + size, ways[how].entry, ROUND_TRIP_CROSSING | int_n);
     add(trip, ways[how].ret, pmu_window_return, LBR_SELECT_CPL_EQ_0);
     return loaded;
 }

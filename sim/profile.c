@@ -107,6 +107,7 @@ static const struct field fields[] = {
     FLAG("pmu.lbr_info", pmu.lbr_info),
     FLAG("pmu.lbr_core2_addresses", pmu.lbr_core2_addresses),
     FLAG("pmu.no_freeze", pmu.no_freeze),
+    FLAG("pmu.int_from_behind", pmu.int_from_behind),
     FLAG("pmu.lbr_freeze_fails", pmu.lbr_freeze_fails),
     U32("pmu.freeze_fixed_from", pmu.freeze_fixed_from),
     U32("pmu.pebs_fixed_from", pmu.pebs_fixed_from),

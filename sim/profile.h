@@ -110,7 +110,8 @@ struct profile {
         unsigned lbr_depth; /* 0: none */
         unsigned lbr_format;
         bool lbr_select, lbr_callstack, lbr_info, lbr_core2_addresses;
-        bool no_freeze; /* DEBUGCTL lacks the freeze controls (a hypervisor's PMU) */
+        bool int_from_behind; /* the branch record of INT n begins behind it */
+        bool no_freeze;       /* DEBUGCTL lacks the freeze controls (a hypervisor's PMU) */
         /* Errata. Those with a revision are there below it. */
         bool lbr_freeze_fails;      /* FREEZE_LBRS_ON_PMI can be set and freezes nothing */
         uint32_t freeze_fixed_from; /* FREEZE_PERFMON_ON_PMI likewise: Goldmont */

@@ -79,6 +79,11 @@ MACHINES = [
      ['leaf_23h: "names 6 general counters, leaf 0AH 4"', "C7H #GP", "18CH #GP"], ["C5H answers"]),
     ("skylake", ["pmu.general_more=2", "pmu.contradictory=yes"], [], "run=15-1", FAILS,
      ["\nnot ok - ex15-1 one past the last general counter raises #GP or is not ours\n", "C5H answers"], ["leaf_23h"]),
+    # INT n recorded as an interrupt is, from the return address on; the manual allows either.
+    ("skylake", ["pmu.int_from_behind=yes"], [], "run=14-7,14-11", CLEAN,
+     ["\nok - ex14-7 no filter, back through an interrupt gate: both rings' branches and the two between them\n",
+      'back_to_ring_0: "recorded, FROM behind it"'], []),
+    ("sapphirerapids", ["pmu.int_from_behind=yes"], [], "run=14-7", CLEAN, ['"recorded, FROM behind it"'], []),
     # The first Atoms: records that FREEZE_LBRS_ON_PMI does not stop; from stepping 10 on they stand still.
     ("core2", [ATOM.format(2), *ATOM_LBR, "pmu.lbr_freeze_fails=yes"], [], "run=14-1,14-5", CLEAN,
      ["\nok - ex14-5 without FREEZE_LBRS_ON_PMI the records go on in the PMI handler\n",

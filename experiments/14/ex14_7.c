@@ -53,8 +53,13 @@ static const char *how_recorded(const struct branch_record *records, unsigned n,
                                 const struct branch *crossing)
 {
     for (unsigned i = 0; i < n; i++)
-        if (branch_is(&records[i], crossing, true))
-            return records[i].from == crossing->from ? "recorded" : "recorded, FROM hidden";
+        if (branch_is(&records[i], crossing, true)) {
+            if (records[i].from == crossing->from)
+                return "recorded";
+            return records[i].from == crossing->from + BRANCH_INT_N_BYTES
+                       ? "recorded, FROM behind it"
+                       : "recorded, FROM hidden";
+        }
     return "not recorded";
 }
 

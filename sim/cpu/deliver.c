@@ -64,6 +64,14 @@ static void arrive(struct cpu *cpu, const struct event *e, unsigned cpl_from, ui
                      cpu_64bit(cpu) ? cpu->rip : cpu->seg[SEG_CS].base + cpu->rip, cpl_from, false);
 }
 
+/* INT n is an instruction that branches and an interrupt: the manual does not say which of the two
+ * places its record begins at. */
+static uint64_t begins(const struct cpu *cpu, const struct event *e)
+{
+    bool behind = e->kind == EVENT_SOFTWARE && cpu->profile->pmu.int_from_behind;
+    return behind ? e->rip : e->source;
+}
+
 static uint64_t linear_rip(const struct cpu *cpu, uint64_t rip)
 {
     return cpu_64bit(cpu) ? rip : (uint32_t)(cpu->seg[SEG_CS].base + rip);
@@ -84,7 +92,7 @@ static bool deliver_real(struct cpu *cpu, const struct event *e, struct fault *f
         !stack_push(cpu, &st, 2, cpu->seg[SEG_CS].selector, f) ||
         !stack_push(cpu, &st, 2, e->rip, f))
         return false;
-    uint64_t from = linear_rip(cpu, e->source);
+    uint64_t from = linear_rip(cpu, begins(cpu, e));
     stack_commit(cpu, &st);
     flags_write(cpu, cpu_rflags(cpu) & ~(RFLAGS_IF | RFLAGS_TF | RFLAGS_AC | RFLAGS_RF));
     segment_load_real(cpu, SEG_CS, vector[1]);
@@ -242,7 +250,7 @@ static bool deliver_protected(struct cpu *cpu, const struct event *e, struct fau
     if (!code_target_ok(cpu, &cs.seg, g.offset))
         return fault_set(f, VEC_GP, ext);
 
-    uint64_t from = linear_rip(cpu, e->source), flags = cpu_rflags(cpu);
+    uint64_t from = linear_rip(cpu, begins(cpu, e)), flags = cpu_rflags(cpu);
     unsigned cpl_from = cpu->cpl;
     /* SDM vol. 3 "Flag Usage By Exception- or Interrupt-Handler Procedure". */
     flags &= ~(uint64_t)(RFLAGS_TF | RFLAGS_NT | RFLAGS_RF | RFLAGS_VM);
