@@ -22,6 +22,7 @@ MACHINES = [
     ("skylake", "pmi=nmi apic=xapic", (5, 120), (1, 24)),
     ("westmere", "", (5, 120), (1, 24)),
     ("icelake", "", (5, 120), (1, 24)),
+    ("sapphirerapids", "", (5, 120), (1, 24)),
 ]
 
 
