@@ -43,19 +43,11 @@ static void note_difference(unsigned age, const struct branch_record *is, const 
     }
 }
 
-/* FROM of a branch out of a ring that is filtered out: "0FFFFFFFFH" in the manual's words (SDM vol.
- * 3 "Last Branch Records"), which may mean 64 bits of it. */
-static bool is_hidden(uint64_t from)
-{
-    return lbr_info()->hides_from && (from == UINT64_MAX || from == UINT32_MAX);
-}
-
-bool branch_is(const struct branch_record *record, const struct branch *branch, bool from_hidden)
+bool branch_is(const struct branch_record *record, const struct branch *branch)
 {
     bool behind =
         (branch->kind & BRANCH_INT_N) && record->from == branch->from + BRANCH_INT_N_BYTES;
-    bool hidden = from_hidden && is_hidden(record->from);
-    return record->to == branch->to && (record->from == branch->from || behind || hidden) &&
+    return record->to == branch->to && (record->from == branch->from || behind) &&
            lbr_is_kind(record, branch->kind & ~BRANCH_INT_N);
 }
 
@@ -71,7 +63,7 @@ static unsigned agreeing(const struct branch_record *records, unsigned n_records
         if (taken[i].kind & suppressed)
             continue;
         bool optional = taken[i].kind & may_lack;
-        bool same = age < n_records && branch_is(&records[age], &taken[i], optional);
+        bool same = age < n_records && branch_is(&records[age], &taken[i]);
         if (same)
             age++;
         else if (!optional)
@@ -129,7 +121,7 @@ void branches_record(uint64_t select, window_body body, uint64_t arg, const stru
 bool branch_among(const struct branch_record *records, unsigned n, const struct branch *branch)
 {
     for (unsigned i = 0; i < n; i++)
-        if (branch_is(&records[i], branch, false))
+        if (branch_is(&records[i], branch))
             return true;
     return false;
 }

@@ -34,7 +34,7 @@ struct branch_run {
 
 /*
  * Do the records (newest first) hold just what n branches (oldest first) left behind? Those whose
- * kind is in suppressed must be absent; those of may_lack may be absent, or have their FROM hidden;
+ * kind is in suppressed must be absent; those of may_lack may be absent;
  * of the rest the newest that the stack can hold must be there, in order, each with its type where
  * records have one, and nothing else. Notes the first difference and adds "recorded" and "expected"
  * to the values.
@@ -55,9 +55,8 @@ branches_check branches_held;
 void branches_record(uint64_t select, window_body body, uint64_t arg, const struct branch *taken,
                      unsigned n, uint64_t may_lack);
 
-/* Is the record this branch, of its kind? With from_hidden FROM may also be all ones, where the
- * processor says no more of a branch that comes out of a ring that is filtered out. */
-bool branch_is(const struct branch_record *record, const struct branch *branch, bool from_hidden);
+/* Is the record this branch, of its kind? */
+bool branch_is(const struct branch_record *record, const struct branch *branch);
 
 /* Is one of the records this branch? */
 bool branch_among(const struct branch_record *records, unsigned n, const struct branch *branch);

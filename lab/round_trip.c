@@ -12,8 +12,7 @@ static const struct {
     [USER_INTERRUPT] = {"an interrupt gate", user_interrupt_entry, user_interrupt_ret},
 };
 
-static const struct branch *add(struct round_trip *trip, const void *from, const void *to,
-                                uint64_t kind)
+static struct branch *add(struct round_trip *trip, const void *from, const void *to, uint64_t kind)
 {
     trip->taken[trip->n] = (struct branch){(uint64_t)from, (uint64_t)to, kind};
     return &trip->taken[trip->n++];
@@ -37,4 +36,24 @@ bool round_trip_load(struct round_trip *trip, enum user_return how)
     trip->back = add(trip, user + size, ways[how].entry, ROUND_TRIP_CROSSING | int_n);
     add(trip, ways[how].ret, pmu_window_return, LBR_SELECT_CPL_EQ_0);
     return loaded;
+}
+
+/* From the ring that from_filter keeps out into the one that to_filter does. */
+static void cross(struct branch *crossing, uint64_t from_filter, uint64_t to_filter,
+                  uint64_t select)
+{
+    crossing->kind = to_filter | (crossing->kind & BRANCH_INT_N);
+    if (select & from_filter)
+        crossing->from = UINT64_MAX;
+}
+
+uint64_t round_trip_filter(struct round_trip *trip, uint64_t select)
+{
+    if (select == 0)
+        return 0;
+    if (!lbr_info()->hides_from)
+        return ROUND_TRIP_CROSSING;
+    cross(trip->into, LBR_SELECT_CPL_EQ_0, LBR_SELECT_CPL_NEQ_0, select);
+    cross(trip->back, LBR_SELECT_CPL_NEQ_0, LBR_SELECT_CPL_EQ_0, select);
+    return 0;
 }

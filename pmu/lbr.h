@@ -39,7 +39,8 @@ struct lbr_info {
     /* The filters for near jumps may take near calls and returns with them: SDM vol. 3 calls their
      * exception "enhanced" from Sandy Bridge on. */
     bool wide_jump_filters;
-    /* A branch out of a ring that is filtered out, into one that is not, has FROM all ones. */
+    /* A branch that changes the ring is recorded if the ring is in which it ends; FROM is all ones
+     * if the one is not that it comes from. (False: the manual leaves it open.) */
     bool hides_from;
     /* Which fields of IA32_LBR_x_INFO there are: CPUID_1C_ECX_*. Of the architectural kind. */
     uint32_t info_fields;

@@ -1,4 +1,5 @@
 /* Experiment 14-2 · The LBR stack. */
+#include "kernel/msr.h"
 #include "lab/branches.h"
 #include "lab/experiment.h"
 #include "lab/take.h"
@@ -73,8 +74,21 @@ static unsigned write_down(struct branch *taken, unsigned rounds)
     return n;
 }
 
+/* Entries from IA32_LBR_DEPTH on raise #GP (SDM vol. 4 "IA-32 Architectural MSRs", IA32_LBR_x_*).
+ */
+static bool none_behind(unsigned depth)
+{
+    const struct lbr_info *lbr = lbr_info();
+    const uint32_t registers[] = {lbr->from + depth, lbr->to + depth, lbr->info + depth};
+    uint64_t value;
+    for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+        if (rdmsr_safe(registers[i], &value))
+            return false;
+    return true;
+}
+
 /* Of the n branches of these rounds, at each depth that there is, as many are kept; and setting the
- * depth has cleared them. Ends at the depth it began with. */
+ * depth has cleared them; and there is no entry more. Ends at the depth it began with. */
 static bool each_depth_holds(const struct branch *taken, unsigned n, unsigned rounds)
 {
     struct branch_record records[LBR_MAX_DEPTH];
@@ -86,7 +100,7 @@ static bool each_depth_holds(const struct branch *taken, unsigned n, unsigned ro
             continue;
         bool cleared = lbr_set_depth(depth) && lbr_read(records, LBR_MAX_DEPTH) == 0;
         branches_record(0, branch_chain, rounds, taken, n, 0);
-        bool kept = cleared && lbr_read(records, LBR_MAX_DEPTH) == depth;
+        bool kept = cleared && lbr_read(records, LBR_MAX_DEPTH) == depth && none_behind(depth);
         for (unsigned i = 0; i < depth && kept; i++)
             kept = records[i].from == taken[n - 1 - i].from && records[i].to == taken[n - 1 - i].to;
         note("depth %u: %s", depth, kept ? "the newest are kept" : "other records are there");

@@ -45,21 +45,19 @@ const struct experiment ex14_7 = {
  * "Filtering of Last Branch Records"); for a branch that goes from one ring to the other they leave
  * open in which it occurs. So such a branch may be recorded or not, and the run says which; of
  * those within one ring exactly the wanted ones must be there.
- * Architectural records have it that the ring decides in which the branch ends, and hide the
- * address that it comes from in the other (SDM vol. 3 "Last Branch Records"); there too either is
- * accepted.
+ *
+ * Architectural records leave nothing open: a branch that changes the ring "is recorded in LBRs
+ * only if the CPL at the end of the operation is enabled", and where it comes out of a ring that is
+ * filtered out FROM is 0FFFFFFFFFFFFFFFFH (SDM vol. 3 "Last Branch Records").
  */
 static const char *how_recorded(const struct branch_record *records, unsigned n,
                                 const struct branch *crossing)
 {
     for (unsigned i = 0; i < n; i++)
-        if (branch_is(&records[i], crossing, true)) {
-            if (records[i].from == crossing->from)
-                return "recorded";
-            return records[i].from == crossing->from + BRANCH_INT_N_BYTES
-                       ? "recorded, FROM behind it"
-                       : "recorded, FROM hidden";
-        }
+        if (branch_is(&records[i], crossing))
+            return records[i].from == UINT64_MAX       ? "recorded, FROM hidden"
+                   : records[i].from == crossing->from ? "recorded"
+                                                       : "recorded, FROM behind it";
     return "not recorded";
 }
 
@@ -73,7 +71,7 @@ static void check_trip(unsigned which, enum user_return how, uint64_t select)
     struct round_trip trip;
     struct branch_record records[LBR_MAX_DEPTH];
     bool loaded = round_trip_load(&trip, how);
-    uint64_t may_lack = select != 0 ? ROUND_TRIP_CROSSING : 0;
+    uint64_t may_lack = round_trip_filter(&trip, select);
     if (loaded)
         branches_record(select, user_enter, 0, trip.taken, trip.n, may_lack);
     unsigned n = lbr_read(records, LBR_MAX_DEPTH);
