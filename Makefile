@@ -70,6 +70,7 @@ UNIT_CFLAGS := -std=gnu11 -O1 -g $(WARNINGS) -I. -fsanitize=address,undefined -f
 unit_printf := kernel/console/printf.c kernel/console/console.c
 unit_cmdline := runner/cmdline.c kernel/console/printf.c
 unit_framebuffer := $(addprefix kernel/console/,framebuffer.c screen.c report.c cp437.c font.c printf.c)
+unit_report := $(addprefix kernel/console/,screen.c report.c cp437.c printf.c)
 unit_history := kernel/console/history.c kernel/crc32.c
 unit_keys := kernel/console/keys.c
 unit_bootinfo := boot/bootinfo.c

@@ -89,16 +89,16 @@ static unsigned list_rows(void)
     return screen_rows() - FIRST_ROW - LAST_ROWS;
 }
 
-/* From column to column and page to page. A chapter's title is not the last of a column, and has a
- * free row above it when they are many enough. Returns the number of pages. */
-static unsigned place(bool free_rows)
+/* So many rows in each column, from column to column and page to page. A chapter's title is not the
+ * last of a column, and has a free row above it when there is room. Returns the number of pages. */
+static unsigned place(unsigned rows, bool free_rows)
 {
     unsigned page = 0, column = 0, row = 0;
     for (unsigned i = 0; i < n_items; i++) {
         bool chapter = items[i].experiment == IS_CHAPTER;
         if (chapter && free_rows && row > 0)
             row++;
-        if (row + (chapter ? 1 : 0) >= list_rows()) {
+        if (row + (chapter ? 1 : 0) >= rows) {
             row = 0;
             column = (column + 1) % n_columns;
             page += column == 0 ? 1 : 0;
@@ -108,6 +108,16 @@ static unsigned place(bool free_rows)
         items[i].row = row++;
     }
     return page + 1;
+}
+
+/* Columns of about the same length, where one page has room for all. */
+static void place_all(void)
+{
+    unsigned rows = list_rows();
+    bool free_rows = place(rows, true) == 1;
+    while (rows > 2 && place(rows - 1, free_rows) == 1)
+        rows--;
+    n_pages = place(rows, free_rows);
 }
 
 static void add(int experiment, const char *title, const char *missing)
@@ -145,9 +155,7 @@ bool menu_page_init(const struct cmdline *cl)
         }
         add(i, experiments[i]->title, need_missing(experiments[i]->needs));
     }
-    n_pages = place(true);
-    if (n_pages > 1)
-        n_pages = place(false);
+    place_all();
     return true;
 }
 
@@ -241,8 +249,9 @@ static void show_choice(const struct menu_state *state)
         put(0, row, PLAIN, left, " %s %s: %s", experiments[state->chosen]->id, items[on].title,
             items[on].missing);
     else
-        put(0, row, PLAIN, left, " %s %s: %u checks", experiments[state->chosen]->id,
-            items[on].title, experiments[state->chosen]->n_checks);
+        put(0, row, PLAIN, left, " %s %s: %u %s", experiments[state->chosen]->id, items[on].title,
+            experiments[state->chosen]->n_checks,
+            experiments[state->chosen]->n_checks == 1 ? "check" : "checks");
     put(left, row, WARNING, width - left, "%s", right);
 }
 

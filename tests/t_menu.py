@@ -4,7 +4,7 @@
 import re
 
 import harness
-from harness import CHAPTER_15, KERNEL, PMUSIM, SCRATCH, Run, check_clean, equal, ok, run, sim
+from harness import ALL, CHAPTER_15, KERNEL, PMUSIM, SCRATCH, Run, check_clean, equal, ok, run, sim
 from machine import Machine
 
 UP, DOWN, PAGE_UP, PAGE_DOWN = "\033[A", "\033[B", "\033[5~", "\033[6~"
@@ -33,12 +33,15 @@ SESSIONS = [
     ("a group", "15-*\rq", CHAPTER_15, 1),
     ("two numbers", "15-3,15-1\rq", ["15-1", "15-3"], 1),
     ("a typing error corrected", "14-3\x7f\x7f\x7f5-3\rq", ["15-3"], 1),
+    ("c, where none is chosen, runs all", "cq", ALL, 1),
+    ("a runs all", "aq", ALL, 1),
+    ("c runs the chapter of the chosen one", DOWN * (ALL.index("15-1") + 2) + "cq", CHAPTER_15, 1),
     ("r repeats", "15-1\rrrq", ["15-1"], 3),
     ("a wrong number, then a right one", "99-1\r15-3\rq", ["15-3"], 1),
 ]
 for name, keys, experiments, times in SESSIONS:
     result = session(keys)
-    tap = check_clean(result, name, experiments)
+    tap = check_clean(result, name, experiments, skips=experiments is ALL)
     checks = len(sim("run=" + ",".join(experiments)).tap.points)
     equal(len(tap.points), checks * times, f"{name}: each check {times} times")
 

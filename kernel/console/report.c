@@ -44,10 +44,10 @@ static struct {
     bool title_before;      /* a title has come behind it; it may be one of another one */
     uint64_t line;          /* where it stands */
     char title[TITLE_SIZE]; /* of the first */
-    char text[TEXT_SIZE];   /* of the first check */
+    char text[TEXT_SIZE], last_text[TEXT_SIZE]; /* of the first check and the last */
     char reason[TEXT_SIZE];
-    unsigned experiments, checks, first, last;
-    unsigned checks_before, last_before; /* without the last experiment */
+    unsigned experiments, first, last; /* the numbers of its checks */
+    unsigned last_before;              /* without the last experiment */
 } skips;
 
 /* ---- Words ---- */
@@ -126,12 +126,13 @@ static void title_lines(const char *text)
 
 /* ---- SKIPs ---- */
 
-static void skip_line(unsigned experiments, unsigned checks, unsigned first, unsigned last)
+static void skip_line(unsigned experiments, unsigned first, unsigned last, const char *first_text)
 {
     char number[TEXT_SIZE], text[2 * TEXT_SIZE];
+    unsigned checks = last - first + 1;
     if (checks == 1) {
         ksnprintf(number, sizeof(number), "%u", first);
-        ksnprintf(text, sizeof(text), "%s: %s", skips.text, skips.reason);
+        ksnprintf(text, sizeof(text), "%s: %s", first_text, skips.reason);
     } else {
         ksnprintf(number, sizeof(number), "%u-%u", first, last);
         if (experiments > 1)
@@ -143,13 +144,13 @@ static void skip_line(unsigned experiments, unsigned checks, unsigned first, uns
     check_line("skip", LEFT, number, text);
 }
 
-static void show_skips(unsigned experiments, unsigned checks, unsigned last)
+static void show_skips(unsigned experiments, unsigned last)
 {
     screen_rewind(skips.line);
     begun = false;
     if (skips.whole && experiments == 1)
         title_lines(skips.title);
-    skip_line(experiments, checks, skips.first, last);
+    skip_line(experiments, skips.first, last, skips.text);
 }
 
 static void skip(unsigned number, const char *text, const char *reason)
@@ -158,7 +159,6 @@ static void skip(unsigned number, const char *text, const char *reason)
     if (more && skips.title_before) {
         more = skips.whole;
         skips.experiments++;
-        skips.checks_before = skips.checks;
         skips.last_before = skips.last;
     }
     if (!more) {
@@ -168,16 +168,16 @@ static void skip(unsigned number, const char *text, const char *reason)
         skips.line = after_title ? title_line : screen_line();
         skips.first = number;
         skips.experiments = 1;
-        skips.checks = skips.checks_before = 0;
+        skips.last_before = 0;
         ksnprintf(skips.title, sizeof(skips.title), "%s", title);
         ksnprintf(skips.text, sizeof(skips.text), "%s", text);
         ksnprintf(skips.reason, sizeof(skips.reason), "%s", reason);
     }
     skips.open = true;
     skips.title_before = false;
-    skips.checks++;
     skips.last = number;
-    show_skips(skips.experiments, skips.checks, skips.last);
+    ksnprintf(skips.last_text, sizeof(skips.last_text), "%s", text);
+    show_skips(skips.experiments, skips.last);
 }
 
 /* Something else comes. When it is of the last experiment, that one is not of those that have only
@@ -185,10 +185,9 @@ static void skip(unsigned number, const char *text, const char *reason)
 static void end_skips(bool same_experiment)
 {
     if (same_experiment && skips.open && skips.experiments > 1 && !skips.title_before) {
-        unsigned here = skips.checks - skips.checks_before;
-        show_skips(skips.experiments - 1, skips.checks_before, skips.last_before);
+        show_skips(skips.experiments - 1, skips.last_before);
         title_lines(title);
-        skip_line(1, here, skips.last_before + 1, skips.last);
+        skip_line(1, skips.last_before + 1, skips.last, skips.last_text);
     }
     skips.open = false;
 }
@@ -242,7 +241,7 @@ static void test_point(bool good, char *text)
 static void value_line(const char *text)
 {
     end_skips(true);
-    if (in_values && screen_column() + strlen(text) < screen_columns()) {
+    if (in_values && screen_column() + strlen(text) <= screen_columns()) {
         words("  ", PLAIN, 0);
     } else {
         begin();
@@ -313,13 +312,14 @@ static void report_putc(char byte)
         length = 0;
         return;
     }
-    if (byte != '\n' && length < LINE_SIZE - 1) {
-        line[length++] = byte == '\t' ? ' ' : byte;
-        if (length < LINE_SIZE - 1)
+    size_t at = length;
+    if (byte != '\n' && at < LINE_SIZE - 1) {
+        line[at++] = byte == '\t' ? ' ' : byte;
+        length = at;
+        if (at < LINE_SIZE - 1)
             return;
     }
-    if (length < LINE_SIZE)
-        line[length] = '\0';
+    line[at] = '\0';
     length = 0;
     show_line(line);
 }
