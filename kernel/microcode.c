@@ -1,4 +1,6 @@
-/* SDM vol. 3 "Determining the Signature" (of a microcode update). */
+/* SDM vol. 3 "Determining the Signature" (of a microcode update). AMD's processors have the patch
+ * level in the lower half of the same register, at any time (Linux,
+ * arch/x86/kernel/cpu/microcode/amd.c, MSR_AMD64_PATCH_LEVEL). */
 #include "kernel/microcode.h"
 
 #include "kernel/cpuid.h"
@@ -18,6 +20,12 @@ static void ask(void)
 
     update.asked = true;
     cpu_identify(&cpu);
+    if (strcmp(cpu.vendor, "AuthenticAMD") == 0) {
+        update.known = rdmsr_safe(MSR_IA32_BIOS_SIGN_ID, &value);
+        if (update.known)
+            update.revision = (uint32_t)value;
+        return;
+    }
     if (strcmp(cpu.vendor, "GenuineIntel") != 0)
         return;
     /* CPUID leaf 1 writes the register only where an update is loaded: without the 0, what was
