@@ -112,6 +112,7 @@ static const struct field fields[] = {
     U32("pmu.freeze_fixed_from", pmu.freeze_fixed_from),
     U32("pmu.pebs_fixed_from", pmu.pebs_fixed_from),
     FLAG("pmu.pebs_pmi_late", pmu.pebs_pmi_late),
+    FLAG("pmu.pebs_keeps_bit", pmu.pebs_keeps_bit),
     FLAG("pmu.counters_need_reset", pmu.counters_need_reset),
     FLAG("pmu.metrics", pmu.metrics),
     UINT("pmu.offcore_rsp", pmu.offcore_rsp, 0, 2),

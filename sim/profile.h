@@ -117,6 +117,7 @@ struct profile {
         uint32_t freeze_fixed_from; /* FREEZE_PERFMON_ON_PMI likewise: Goldmont */
         uint32_t pebs_fixed_from;   /* PEBS writes no record: Sandy Bridge */
         bool pebs_pmi_late;         /* the PMI of a full PEBS buffer comes one event late: Core 2 */
+        bool pebs_keeps_bit;        /* a sampling counter's own overflow bit is set with OvfBuf */
         bool counters_need_reset;   /* general counters count clocks until a sequence: Nehalem */
         bool metrics;               /* PERF_METRICS */
         unsigned offcore_rsp;       /* number of MSR_OFFCORE_RSP_x */

@@ -52,6 +52,12 @@ MACHINES = [
      ["\nnot ok - ex15-7 one PMI arrives\n", "\n# ex15-7: known erratum AJ67, AJ68, AJ69, AJ106 (model 0x0f): PEBS is"], []),
     ("core2", [LATE_PMI], [], "run=15-7", FAILS, ["\nnot ok - ex15-7 one PMI arrives\n"], ["erratum"]),
     ("core2", [PENRYN_AS_MEROM], [], PEBS, CLEAN, ["\nok - ex15-7 one PMI arrives\n"], ["erratum"]),
+    # A sampling counter's own overflow bit beside OvfBuf: 15-7 says so, and 15-8 tells the two causes apart all the same.
+    ("haswell", ["pmu.pebs_keeps_bit=yes"], [], "run=15-5,15-6,15-7,15-8,15-9,15-10", FAILS,
+     ["\nnot ok - ex15-7 the sampling counter's own overflow bit is clear\n",
+      "\n# ex15-7: known erratum handle_pmi_common (model 0x3c): the overflow bit of a counter",
+      "with_the_sampling_counters_bit: 1\n"], ["not ok - ex15-8"]),
+    ("haswell", [], [], "run=15-7,15-8", CLEAN, ["with_the_sampling_counters_bit: 0\n"], ["erratum"]),
     # Goldmont: the freeze by the revision of the microcode, its status bit without its effect.
     ("skylake", [GOLDMONT, OLD_FREEZE, "microcode=0x2d"], [], "run=15-3,15-4", FAILS,
      ["\nnot ok - ex15-4 with FREEZE_PERFMON_ON_PMI both reads in the handler are equal\n",

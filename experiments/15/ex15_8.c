@@ -34,9 +34,10 @@ const struct experiment ex15_8 = {
  * One counter counts plainly and interrupts on its overflow, the other samples with PEBS and
  * interrupts when its buffer is full: IA32_PMC0 plain and IA32_PMC1 PEBS, then the other way round.
  * Both come by the same LVT entry. The handler tells them apart: an overflow by the counter's bit
- * in IA32_PERF_GLOBAL_STATUS, a full buffer by the index (and OvfBuf). The two are far enough apart
- * for an interrupt each; the first must not swallow the second. SDM vol. 3 "Writing the DS
- * Interrupt Service Routine": "the DS ISR must check for all the possible causes".
+ * in IA32_PERF_GLOBAL_STATUS, a full buffer by the index (and OvfBuf). The sampling counter's own
+ * bit tells nothing: it is set while a record is due, and on some processors longer (15-7). The two
+ * are far enough apart for an interrupt each; the first must not swallow the second. SDM vol. 3
+ * "Writing the DS Interrupt Service Routine": "the DS ISR must check for all the possible causes".
  */
 #define PLAIN_SELECT   (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
 #define OVERFLOW_AFTER 1500 /* instructions */
@@ -50,7 +51,7 @@ static struct pebs_run the_run;
 static struct {
     uint64_t plain_bit, pebs_bit;
     unsigned plain, full, both; /* PMIs with that cause */
-    unsigned wrong;             /* the sampling counter's own bit was set */
+    unsigned own;               /* the sampling counter's own bit was set */
 } seen;
 
 static void on_pmi(const struct pmi *pmi)
@@ -59,7 +60,7 @@ static void on_pmi(const struct pmi *pmi)
     seen.plain += plain;
     seen.full += pmi->pebs_full;
     seen.both += plain && pmi->pebs_full;
-    seen.wrong += (pmi->status & seen.pebs_bit) != 0;
+    seen.own += (pmi->status & seen.pebs_bit) != 0;
     if (pmi->pebs_full) {
         ds_dump("in the PMI handler");
         ds_buffer_drain(&ds_area()->pebs);
@@ -89,9 +90,8 @@ static void run_with(unsigned plain, unsigned sampled, unsigned round)
     value_u64("with_the_full_buffer", seen.full);
     check(BOTH_SEEN + round, written && enabled && seen.plain == 1 && seen.full == 1);
     value_u64("with_both", seen.both);
-    value_u64("with_the_sampling_counters_bit", seen.wrong);
-    check(TOLD_APART + round,
-          seen.plain != 0 && seen.full != 0 && seen.both == 0 && seen.wrong == 0);
+    value_u64("with_the_sampling_counters_bit", seen.own);
+    check(TOLD_APART + round, seen.plain != 0 && seen.full != 0 && seen.both == 0);
     value_u64("pmis", pmis);
     value_u64("unexpected", pmu_unexpected_count() - strange);
     value_hex("status_after", pmu_status());

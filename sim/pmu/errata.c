@@ -76,3 +76,14 @@ bool errata_pebs_pmi(struct pmu *pmu, bool reached)
     pmu->pebs_pmi_owed = reached && !owed;
     return owed;
 }
+
+/* ---- A sampling counter's own bit ---- */
+
+/* Linux 4.5, the same file: "There are cases where, even though, the PEBS ovfl bit is set in
+ * GLOBAL_OVF_STATUS, the PEBS events may also have their overflow bits set for their counters." It
+ * does not say when; here whenever OvfBuf is. */
+void errata_pebs_bit(struct pmu *pmu, unsigned bit)
+{
+    if (pmu->profile->pmu.pebs_keeps_bit && (pmu->global_status & GLOBAL_STATUS_OVF_BUF))
+        pmu->global_status |= ARCH_BIT(bit);
+}

@@ -101,6 +101,7 @@ static void record(struct pmu *pmu, unsigned bit, uint64_t applicable)
     reload(pmu);
     pmu_note(pmu, "PEBS record of counter %u of IA32_PERF_GLOBAL_STATUS", bit);
     signal_threshold(pmu, b.index >= b.threshold);
+    errata_pebs_bit(pmu, bit);
 }
 
 /* The armed counters that have had their next event. */
