@@ -27,11 +27,11 @@ def image(name, cmdline):
 
 
 def photograph(machine, name):
-    """A picture of the screen as PNG, and the texts of the QR codes on it."""
+    """Takes a picture of the screen as PNG: the texts of the QR codes on it, and how many pixels are white."""
     width, height, pixels = screenshot.read_ppm(machine.picture())
     path = SCRATCH / f"report-{name.replace(', ', '-').replace(' ', '-')}.png"
     zbar.write_png(path, width, height, pixels[1::3])  # green is as good as grey
-    return zbar.read(path)[0]
+    return zbar.read(path)[0], pixels[1::3].count(255)
 
 
 def fields(text):
@@ -108,10 +108,12 @@ def on_text_screen(cmdline, name, **settings):
         machine.wait_for(OVER, 100)
         text = machine.wait_for_screen(machine.text_screen, HINT)
         ok(OVER in text and HINT in text, f"{name}: the summary first, and where the code is", text)
-        equal(photograph(machine, name), [], f"{name}: no code beside the summary")
+        equal(photograph(machine, name)[0], [], f"{name}: no code beside the summary")
         machine.press("c")
         page = machine.wait_for_screen(machine.text_screen, "Any key: the summary")
-        check_code(photograph(machine, name), machine.serial, name)
+        texts, white = photograph(machine, name)
+        check_code(texts, machine.serial, name)
+        ok(white > 50_000, f"{name}: it is white, not grey: {white} pixels")
         machine.press("c")
         equal(machine.wait_for_screen(machine.text_screen, HINT), text, f"{name}: c shows the summary again")
         machine.press("c", "home")
@@ -126,7 +128,7 @@ def by_itself(name):
         machine.wait_for_screen(machine.text_screen, HINT)
         page = machine.wait_for_screen(machine.text_screen, "Any key: the summary", 40)
         ok("Any key: the summary" in page, f"{name}: the page comes", page)
-        check_code(photograph(machine, name), machine.serial, name)
+        check_code(photograph(machine, name)[0], machine.serial, name)
         text = machine.wait_for_screen(machine.text_screen, HINT, 40)
         ok(OVER in text, f"{name}: then the summary again", text)
 
@@ -139,13 +141,13 @@ def on_framebuffer(cmdline, name):
         ok(OVER in text and HINT not in text, f"{name}: the summary", text)
         checked = run("scripts/check-report", text_in=text)
         ok(checked.status == 0, f"{name}: the summary beside the code holds", checked)
-        check_code(photograph(machine, name), machine.serial, name)
+        check_code(photograph(machine, name)[0], machine.serial, name)
         machine.press("home")
         machine.wait_for_screen(read, "-- lines 1 to")
-        equal(photograph(machine, name), [], f"{name}: who looks back sees no code")
+        equal(photograph(machine, name)[0], [], f"{name}: who looks back sees no code")
         machine.press("end")
         machine.wait_for_screen(read, OVER)
-        check_code(photograph(machine, name), machine.serial, f"{name}, back at the end")
+        check_code(photograph(machine, name)[0], machine.serial, f"{name}, back at the end")
 
 
 FAILING = "selftest run=0-1,0-3,0-4,14-*,15-*"

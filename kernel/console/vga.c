@@ -11,7 +11,6 @@
 #define CRTC_DATA         0x3d5
 #define CRTC_CURSOR_START 0x0a
 #define CURSOR_OFF        0x20
-#define UPPER_HALF        0xdf
 #define HALVES            2
 
 static volatile uint16_t *cell_at(unsigned column, unsigned row)
@@ -25,19 +24,20 @@ static void draw(unsigned column, unsigned row, uint16_t cell, uint16_t before)
     *cell_at(column, row) = cell;
 }
 
-/* One half of a cell whose character is the upper half: its ink is above, its paper below. White is
- * grey: a paper's fourth bit makes the character blink. */
+/* CP437's characters by their lit halves: none, the upper, the lower, both. The ink can be white; a
+ * paper cannot, its fourth bit makes the character blink. */
+static const uint8_t by_halves[1 << HALVES] = {' ', 0xdf, 0xdc, 0xdb};
+
 static void square(unsigned x, unsigned y, unsigned size, bool black)
 {
     for (unsigned row = y; row < y + size; row++) {
         for (unsigned column = x; column < x + size; column++) {
             volatile uint16_t *cell = cell_at(column, row / HALVES);
-            uint8_t ink = *cell >> 8 & 0x0f, paper = *cell >> 12;
-            uint8_t colour = black ? BLACK : GREY;
-            if ((*cell & 0xff) != UPPER_HALF)
-                ink = paper = BLACK;
-            *cell = (uint16_t)((row % HALVES == 0 ? ON(paper, colour) : ON(colour, ink)) << 8 |
-                               UPPER_HALF);
+            unsigned lit = (1 << HALVES) - 1, half = 1U << row % HALVES;
+            while (lit > 0 && by_halves[lit] != (*cell & 0xff))
+                lit--;
+            lit = black ? lit & ~half : lit | half;
+            *cell = (uint16_t)(ON(BLACK, WHITE) << 8 | by_halves[lit]);
         }
     }
 }
