@@ -69,7 +69,7 @@ struct profile_cache {
 /* IA32_PERF_CAPABILITIES.LBR_FMT of architectural last branch records. QEMU's and
  * KVM's patches for them have it (lbr-fmt=0x3f). */
 #define LBR_FMT_ARCHITECTURAL  0x3f
-#define LBR_FMT_MODEL_SPECIFIC 5 /* the greatest of the others */
+#define LBR_FMT_MODEL_SPECIFIC 6 /* the greatest of the others */
 
 #define CPUID_LEAF_ADDRESS 0x80000008 /* EAX[7:0]: MAXPHYADDR */
 

@@ -21,7 +21,9 @@ import harness
 from harness import KERNEL, PMUSIM, run
 
 PROFILES = pathlib.Path("sim/profiles")
-BASES = ["alderlake", "core2", "haswell", "icelake", "kvm", "sandybridge", "sapphirerapids", "skylake", "westmere"]
+BASES = [
+    "alderlake", "core2", "goldmont", "haswell", "icelake", "kvm", "sandybridge", "sapphirerapids", "skylake", "westmere",
+]  # fmt: skip
 USUAL = ["15-1", "15-2", "15-3", "15-4"]
 # What rests on the architectural PMU alone; cheaper than all of both chapters, which fewer machines run.
 ARCHITECTURAL = [*USUAL, "15-11", "15-12", "15-13"]

@@ -7,7 +7,7 @@ from harness import ALL, PMU_PROFILES, SCRATCH, check_clean, equal, ok, run, sim
 TWO = ["--cpus", 2]
 
 # What a generation lacks it skips.
-for profile, skips in {"core2": True, "sandybridge": False, "haswell": False, "sapphirerapids": True, "alderlake": True}.items():
+for profile, skips in {"core2": True, "sandybridge": False, "haswell": False, "goldmont": True, "sapphirerapids": True, "alderlake": True}.items():
     check_clean(sim(profile=profile, more=TWO), profile, ALL, skips=skips)
 
 for profile in PMU_PROFILES:

@@ -185,6 +185,7 @@ bool lbr_set_depth(struct pmu *pmu, uint64_t depth);
 void lbr_set_ctl(struct pmu *pmu, uint64_t ctl);
 /* The address in a FROM register, without the flags that some formats keep in its upper bits. */
 uint64_t lbr_from_address(const struct profile *p, uint64_t from);
+uint64_t lbr_to_address(const struct profile *p, uint64_t to);
 uint64_t lbr_select_mask(const struct pmu *pmu);
 
 /* DEBUGCTL asks for branch records in memory. */

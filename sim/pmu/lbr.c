@@ -16,16 +16,20 @@ enum lbr_format {
     LBR_FMT_EIP_FLAGS,
     LBR_FMT_EIP_FLAGS_TSX,
     LBR_FMT_EIP_INFO,
+    LBR_FMT_EIP_CYCLES, /* cycles in the upper bits of TO: vol. 4, MSR_LASTBRANCH_x_TO_IP of
+                           Goldmont */
 };
 #define LBR_MISPRED         ARCH_BIT(63)
 #define LBR_FLAG_BITS       1 /* EIP_FLAGS: bit 63 */
 #define LBR_FLAG_BITS_TSX   3 /* EIP_FLAGS_TSX: bits 63:61 */
 #define LBR_INFO_MAX_CYCLES 0xffff
+#define LBR_TO_CYCLES_SHIFT 48
 
 static unsigned from_flag_bits(const struct profile *p)
 {
     switch (p->pmu.lbr_format) {
     case LBR_FMT_EIP_FLAGS:
+    case LBR_FMT_EIP_CYCLES:
         return LBR_FLAG_BITS;
     case LBR_FMT_EIP_FLAGS_TSX:
         return LBR_FLAG_BITS_TSX;
@@ -38,6 +42,12 @@ uint64_t lbr_from_address(const struct profile *p, uint64_t from)
 {
     unsigned flags = from_flag_bits(p);
     return (uint64_t)((int64_t)(from << flags) >> flags);
+}
+
+uint64_t lbr_to_address(const struct profile *p, uint64_t to)
+{
+    unsigned others = p->pmu.lbr_format == LBR_FMT_EIP_CYCLES ? 64 - LBR_TO_CYCLES_SHIFT : 0;
+    return (uint64_t)((int64_t)(to << others) >> others);
 }
 
 /* SDM vol. 3 "Filtering of Last Branch Records"; EN_CALLSTACK from Haswell on. */
@@ -131,16 +141,18 @@ static void record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64
 
     uint64_t cycle = pmu->cpu->now / p->uarch.retire_width;
     uint64_t elapsed = cycle - pmu->lbr_cycle;
+    elapsed = elapsed < LBR_INFO_MAX_CYCLES ? elapsed : LBR_INFO_MAX_CYCLES;
     pmu->lbr_cycle = cycle;
     pmu->lbr_tos = (pmu->lbr_tos + 1) % pmu->lbr_depth;
     struct lbr_entry *e = &pmu->lbr[pmu->lbr_tos];
     unsigned flags = from_flag_bits(p);
     e->from = flags ? (from << flags >> flags) | (mispredicted ? LBR_MISPRED : 0) : from;
     e->to = to;
+    if (p->pmu.lbr_format == LBR_FMT_EIP_CYCLES)
+        e->to = (to & bits(LBR_TO_CYCLES_SHIFT)) | elapsed << LBR_TO_CYCLES_SHIFT;
     e->info = 0;
     if (p->pmu.lbr_info)
-        e->info = (elapsed < LBR_INFO_MAX_CYCLES ? elapsed : LBR_INFO_MAX_CYCLES) |
-                  (mispredicted ? LBR_MISPRED : 0);
+        e->info = elapsed | (mispredicted ? LBR_MISPRED : 0);
 }
 
 const struct lbr_kind lbr_model_specific = {

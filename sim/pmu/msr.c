@@ -338,7 +338,7 @@ static bool write_lbr_from(struct pmu *pmu, unsigned i, uint64_t value)
 
 static bool write_lbr_to(struct pmu *pmu, unsigned i, uint64_t value)
 {
-    if (!canonical(value))
+    if (!canonical(lbr_to_address(pmu->profile, value)))
         return false;
     pmu->lbr[i].to = value;
     return true;

@@ -11,17 +11,12 @@ static const struct {
     const char *profile;
     unsigned version, general, general_width, fixed, fixed_width;
 } facts[] = {
-    {"merom", 1, 2, 40, 0, 0},
-    {"core2", 2, 2, 40, 3, 40},
-    {"kvm", 2, 4, 48, 3, 48},
-    {"westmere", 3, 4, 48, 3, 48},
-    {"sandybridge", 3, 4, 48, 3, 48},
-    {"haswell", 3, 4, 48, 3, 48},
-    {"skylake", 4, 4, 48, 3, 48},
-    {"icelake", 5, 8, 48, 4, 48},
-    {"sapphirerapids", 5, 8, 48, 4, 48},
-    {"alderlake", 5, 6, 48, 3, 48},
-    {"none", 0, 0, 0, 0, 0},
+    {"merom", 1, 2, 40, 0, 0},        {"core2", 2, 2, 40, 3, 40},
+    {"kvm", 2, 4, 48, 3, 48},         {"westmere", 3, 4, 48, 3, 48},
+    {"sandybridge", 3, 4, 48, 3, 48}, {"haswell", 3, 4, 48, 3, 48},
+    {"skylake", 4, 4, 48, 3, 48},     {"goldmont", 4, 4, 48, 3, 48},
+    {"icelake", 5, 8, 48, 4, 48},     {"sapphirerapids", 5, 8, 48, 4, 48},
+    {"alderlake", 5, 6, 48, 3, 48},   {"none", 0, 0, 0, 0, 0},
 };
 
 static void leaf_0ah_tells_version_numbers_widths(void **state)

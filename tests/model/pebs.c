@@ -19,7 +19,7 @@ static const struct pebs {
     {"core2", 0x00c0, EV_INSN, 0, 144},         {"westmere", 0x010b, EV_LOAD, 1, 176},
     {"sandybridge", 0x81d0, EV_LOAD, 1, 176},   {"haswell", 0x81d0, EV_LOAD, 2, 192},
     {"skylake", 0x81d0, EV_LOAD, 3, 200},       {"icelake", 0x81d0, EV_LOAD, 4, 32},
-    {"sapphirerapids", 0x81d0, EV_LOAD, 5, 32},
+    {"sapphirerapids", 0x81d0, EV_LOAD, 5, 32}, {"goldmont", 0x81d0, EV_LOAD, 3, 200},
 };
 #define FOR_EACH_GENERATION(g)                                                                     \
     for (const struct pebs *g = generations; g < generations + LENGTH(generations); g++)
@@ -267,8 +267,9 @@ static void load_latency(void **state)
     } loads[] = {{1, 31, 0x01}, {2, 32, 0x03}, {3, 33, 0x04}, {4, 200, 0x1c}};
     FOR_EACH_GENERATION(g)
     {
-        if (g->format == 0 || g->format > 3 || strcmp(g->profile, "sandybridge") == 0)
-            continue; /* Sandy Bridge: IA32_PMC3 alone */
+        if (g->format == 0 || g->format > 3 || strcmp(g->profile, "sandybridge") == 0 ||
+            strcmp(g->profile, "goldmont") == 0)
+            continue; /* Sandy Bridge: IA32_PMC3 alone; Goldmont: none */
         for (unsigned enabled = 0; enabled < 2; enabled++) {
             set_up(g, 9, g->size);
             write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 0);

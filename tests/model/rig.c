@@ -12,12 +12,12 @@
 
 #define RAM_BYTES (2u << 20)
 
-const char *const all_profiles[11] = {"merom",          "core2",     "kvm",     "westmere",
-                                      "sandybridge",    "haswell",   "skylake", "icelake",
-                                      "sapphirerapids", "alderlake", "none"};
-const char *const pmu_profiles[9] = {"core2",    "kvm",     "westmere", "sandybridge",
-                                     "haswell",  "skylake", "icelake",  "sapphirerapids",
-                                     "alderlake"};
+const char *const all_profiles[12] = {"merom",          "core2",     "kvm",      "westmere",
+                                      "sandybridge",    "haswell",   "skylake",  "icelake",
+                                      "sapphirerapids", "alderlake", "goldmont", "none"};
+const char *const pmu_profiles[10] = {"core2",     "kvm",     "westmere", "sandybridge",
+                                      "haswell",   "skylake", "icelake",  "sapphirerapids",
+                                      "alderlake", "goldmont"};
 struct rig rig;
 
 int rig_stop(void **state)
