@@ -35,7 +35,7 @@ static void square(unsigned x, unsigned y, unsigned size, bool black)
 
 static struct console_sink *start(unsigned with_columns, unsigned with_rows, unsigned scroll)
 {
-    const struct screen screen = {with_columns, with_rows, scroll, draw, 1, 2, square};
+    const struct screen screen = {with_columns, with_rows, scroll, draw, 1, 2, 1, square};
     columns = with_columns;
     rows = with_rows;
     for (unsigned i = 0; i < SCREEN_MAX_ROWS * SCREEN_MAX_COLUMNS; i++)
