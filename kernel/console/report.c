@@ -153,15 +153,27 @@ static void show_skips(unsigned experiments, unsigned last)
     skip_line(experiments, skips.first, last, skips.text);
 }
 
+/* Something else comes. When it is of the last experiment, that one is not of those that have only
+ * SKIPs: its title comes back. */
+static void end_skips(bool same_experiment)
+{
+    if (same_experiment && skips.open && skips.experiments > 1 && !skips.title_before) {
+        show_skips(skips.experiments - 1, skips.last_before);
+        title_lines(title);
+        skip_line(1, skips.last_before + 1, skips.last, skips.last_text);
+    }
+    skips.open = false;
+}
+
 static void skip(unsigned number, const char *text, const char *reason)
 {
     bool more = skips.open && strcmp(skips.reason, reason) == 0;
     if (more && skips.title_before) {
-        more = skips.whole;
         skips.experiments++;
         skips.last_before = skips.last;
     }
     if (!more) {
+        end_skips(true);
         skips.whole = after_title;
         if (!after_title)
             begin();
@@ -178,18 +190,6 @@ static void skip(unsigned number, const char *text, const char *reason)
     skips.last = number;
     ksnprintf(skips.last_text, sizeof(skips.last_text), "%s", text);
     show_skips(skips.experiments, skips.last);
-}
-
-/* Something else comes. When it is of the last experiment, that one is not of those that have only
- * SKIPs: its title comes back. */
-static void end_skips(bool same_experiment)
-{
-    if (same_experiment && skips.open && skips.experiments > 1 && !skips.title_before) {
-        show_skips(skips.experiments - 1, skips.last_before);
-        title_lines(title);
-        skip_line(1, skips.last_before + 1, skips.last, skips.last_text);
-    }
-    skips.open = false;
 }
 
 /* ---- The kinds of lines ---- */
