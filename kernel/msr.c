@@ -61,6 +61,14 @@ bool wrmsr_safe(uint32_t msr, uint64_t value)
     return ok;
 }
 
+bool msr_holds(uint32_t msr, uint64_t value)
+{
+    uint64_t held = 0;
+    bool same = wrmsr_safe(msr, value) && rdmsr_safe(msr, &held) && held == value;
+    wrmsr_safe(msr, 0);
+    return same;
+}
+
 uint64_t rdpmc(uint32_t selector)
 {
     uint32_t low, high;

@@ -18,6 +18,9 @@ void wrmsr(uint32_t msr, uint64_t value);
 bool rdmsr_safe(uint32_t msr, uint64_t *value);
 bool wrmsr_safe(uint32_t msr, uint64_t value);
 
+/* Does the register take the value and give it back? It is 0 afterwards. Never faults. */
+bool msr_holds(uint32_t msr, uint64_t value);
+
 /* RDPMC with ECX = selector. The safe form is false when it raised #GP. */
 uint64_t rdpmc(uint32_t selector);
 bool rdpmc_safe(uint32_t selector, uint64_t *value);

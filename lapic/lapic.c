@@ -264,6 +264,12 @@ void lapic_pmi_setup(void)
     lapic_pmi_unmask();
 }
 
+bool lapic_pmi_ready(void)
+{
+    return (lapic_read(APIC_LVT_PERFMON) & (APIC_LVT_MASK | APIC_LVT_DELIVERY | APIC_LVT_VECTOR)) ==
+           lapic.lvt_perfmon;
+}
+
 void lapic_pmi_unmask(void)
 {
     if (lapic_has_pmi())

@@ -52,6 +52,8 @@ bool lapic_send_ipi(uint32_t apic_id, uint32_t command);
 /* LVT perfmon: unmasked, with the PMI vector as fixed or as NMI: as lapic_init() was told, once. */
 void lapic_pmi_setup(void);
 enum pmi_mode lapic_pmi_mode(void);
+/* The entry holds that: unmasked, with its delivery. Wants lapic_pmi_setup() done. */
+bool lapic_pmi_ready(void);
 void lapic_pmi_unmask(void);
 /* The LVT has a perfmon entry (version register, Max LVT Entry >= 4). */
 bool lapic_has_pmi(void);

@@ -10,6 +10,7 @@
 #include "kernel/msr.h"
 #include "kernel/percpu.h"
 #include "kernel/print.h"
+#include "lapic/lapic.h"
 #include "pmu/bts.h"
 #include "pmu/debugctl.h"
 #include "pmu/kind.h"
@@ -210,15 +211,6 @@ static void find_debug_store(void)
             info.misc_enable.answered ? "[11] = 1" : " raises #GP");
 }
 
-/* Writes, reads back, clears. */
-static bool holds(uint32_t msr, uint64_t value)
-{
-    uint64_t held = 0;
-    bool same = wrmsr_safe(msr, value) && rdmsr_safe(msr, &held) && held == value;
-    wrmsr_safe(msr, 0);
-    return same;
-}
-
 static void take_away(bool *feature, char reason[PMU_REASON], const char *name, const char *lacks)
 {
     if (!*feature)
@@ -233,16 +225,52 @@ static void take_away(bool *feature, char reason[PMU_REASON], const char *name, 
  * and the experiments show it. */
 static void probe_debug_store(void)
 {
-    if (!holds(MSR_IA32_DS_AREA, (uint64_t)&info)) { /* an address as good as any: all is off */
+    if (!msr_holds(MSR_IA32_DS_AREA, (uint64_t)&info)) { /* an address as good as any: all is off */
         take_away(&info.pebs, info.no_pebs, "PEBS", "IA32_DS_AREA (600H)");
         take_away(&info.bts, info.no_bts, "BTS", "IA32_DS_AREA (600H)");
     }
-    if (info.pebs && !holds(MSR_IA32_PEBS_ENABLE, 1))
+    if (info.pebs && !msr_holds(MSR_IA32_PEBS_ENABLE, 1))
         take_away(&info.pebs, info.no_pebs, "PEBS", "IA32_PEBS_ENABLE[0]");
+}
+
+/* Hypervisors are known to announce counters and to drop what is written (Linux says "Broken PMU
+ * hardware detected" then, arch/x86/events/core.c, check_hw_exists()). That is no SKIP: the
+ * counters are what the experiments are about. But it is said at once, for everything fails then.
+ */
+static void probe_core(void)
+{
+    const uint64_t value = 0x1234567;
+    const char *leaf = "CPUID.0AH";
+    unsigned fixed = info.fixed_mask != 0 ? (unsigned)__builtin_ctz(info.fixed_mask) : 0;
+    const struct {
+        bool announced;
+        uint32_t msr;
+        uint64_t value;
+        const char *name, *by;
+    } core[] = {
+        {true, pmu_counter_msr(0), value, "IA32_PMC0", leaf},
+        {true, pmu_select_msr(0), EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_OS, "IA32_PERFEVTSEL0",
+         leaf},
+        {info.full_width_write, MSR_IA32_A_PMC0, value, "IA32_A_PMC0",
+         "IA32_PERF_CAPABILITIES[13]"},
+        {info.fixed_mask != 0, pmu_counter_msr(PMU_FIXED(fixed)), value, "IA32_FIXED_CTRx", leaf},
+        {info.fixed_mask != 0, MSR_IA32_FIXED_CTR_CTRL,
+         (uint64_t)FIXED_CTR_CTRL_OS << (FIXED_CTR_CTRL_BITS * fixed), "IA32_FIXED_CTR_CTRL", leaf},
+        {info.global_ctrl, MSR_IA32_PERF_GLOBAL_CTRL, 1, "IA32_PERF_GLOBAL_CTRL", leaf},
+    };
+    for (size_t i = 0; i < sizeof(core) / sizeof(core[0]); i++)
+        if (core[i].announced && !msr_holds(core[i].msr, core[i].value))
+            info_note("%s (%XH) cannot be set, against %s", core[i].name, (unsigned)core[i].msr,
+                      core[i].by);
+    if (lapic_has_pmi() && !lapic_pmi_ready())
+        info_note("LVT perfmon (340H) cannot be set: no PMI can come");
 }
 
 void pmu_info_probe(void)
 {
+    if (!info.present)
+        return;
+    probe_core();
     if ((info.pebs || info.bts) && hypervisor_present())
         probe_debug_store();
     if (info.bts && debugctl_lacks(DEBUGCTL_BTS_ON, "BTS", info.no_bts)) {

@@ -106,12 +106,14 @@ static uint32_t missing_msr(void)
 static void find_select(const struct lbr_kind *kind)
 {
     uint64_t value;
-    info.select = kind->select && rdmsr_safe(MSR_LBR_SELECT, &value);
+    bool answers = kind->select && rdmsr_safe(MSR_LBR_SELECT, &value);
+    /* A processor that has it must take it; a hypervisor may drop what is written. */
+    info.select = answers && (!hypervisor_present() || msr_holds(MSR_LBR_SELECT, LBR_SELECT_JCC));
     if (info.select)
         return;
     if (kind->select)
-        ksnprintf(info.no_select, sizeof(info.no_select),
-                  "no LBR filter: MSR_LBR_SELECT (1C8H) raises #GP");
+        ksnprintf(info.no_select, sizeof(info.no_select), "no LBR filter: MSR_LBR_SELECT (1C8H) %s",
+                  answers ? "cannot be set" : "raises #GP");
     else
         ksnprintf(info.no_select, sizeof(info.no_select), "no LBR filter (MSR_LBR_SELECT) on %s",
                   kind->name);

@@ -145,6 +145,8 @@ const char *pebs_no_latency(void)
         return "no load latency: no counter can be enabled for it in IA32_PEBS_ENABLE";
     if (!wrmsr_safe(MSR_PEBS_LD_LAT_THRESHOLD, LATENCY_MIN - 1))
         return "no load latency: MSR_PEBS_LD_LAT_THRESHOLD (3F6H) raises #GP";
+    if (hypervisor_present() && !msr_holds(MSR_PEBS_LD_LAT_THRESHOLD, LATENCY_MIN))
+        return "no load latency: MSR_PEBS_LD_LAT_THRESHOLD (3F6H) cannot be set";
     if (pebs_format_is_adaptive(pebs_format()) && !adaptive())
         return "no load latency: " BASIC_ONLY;
     if (adaptive() && !(data_cfg & PEBS_DATA_CFG_MEMINFO))

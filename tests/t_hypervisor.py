@@ -102,6 +102,27 @@ PROBED = [
     # A processor that announces them has to have them.
     ("skylake", [], ["msr-ignore=0x3f1"], "run=15-5", FAILS, ["\nnot ok - ex15-5"], ["SKIP no PEBS"]),
     ("skylake", [], ["msr-ignore=0x600"], "run=14-9", FAILS, [f'ds_setup: "{NO_AREA}"'], ["SKIP no BTS"]),
+    # What stands beside the counters, dropped as well.
+    ("icelake", GUEST, ["msr-ignore=0x1c8"], "run=14-2,14-3,14-7", CLEAN,
+     ["\nok - ex14-3 without a filter all branches are recorded # SKIP no LBR filter: MSR_LBR_SELECT (1C8H) cannot be set\n"], ["not ok"]),
+    ("icelake", GUEST, ["msr-ignore=0x3f6"], "run=15-10", CLEAN,
+     ["SKIP no load latency: MSR_PEBS_LD_LAT_THRESHOLD (3F6H) cannot be set\n"], ["not ok"]),
+    ("icelake", [], ["msr-ignore=0x1c8"], "run=14-3", FAILS, ["\nnot ok - ex14-3 NEAR_RET"], ["cannot be set"]),
+    ("icelake", [], ["msr-ignore=0x3f6"], "run=15-10", FAILS, ["\nnot ok - ex15-10 with a high threshold"], ["cannot be set"]),
+    # The counters themselves are no SKIP, but the head says what makes everything fail.
+    ("kvm", [], ["msr-ignore=0xc1", "msr=0x186"], "run=15-2", FAILS,
+     ["\n# note: IA32_PMC0 (C1H) cannot be set, against CPUID.0AH\n"
+      "# note: IA32_PERFEVTSEL0 (186H) cannot be set, against CPUID.0AH\n1..", "\nnot ok - ex15-2 "], ["note: IA32_FIX", "note: IA32_A"]),
+    ("kvm", [], ["msr-ignore=0x4c1"], "run=15-3", FAILS,
+     ["\n# note: IA32_A_PMC0 (4C1H) cannot be set, against IA32_PERF_CAPABILITIES[13]\n1..", "\nnot ok - ex15-3 "], []),
+    ("kvm", [], ["msr-ignore=0x309", "msr-ignore=0x38d", "msr-ignore=0x38f"], "run=15-1", FAILS,
+     ["\n# note: IA32_FIXED_CTRx (309H) cannot be set, against CPUID.0AH\n"
+      "# note: IA32_FIXED_CTR_CTRL (38DH) cannot be set, against CPUID.0AH\n"
+      "# note: IA32_PERF_GLOBAL_CTRL (38FH) cannot be set, against CPUID.0AH\n1..",
+      "\nnot ok - ex15-1 an all-ones write to IA32_FIXED_CTRx"], ["note: IA32_PMC0"]),
+    ("kvm", [], ["msr-ignore=0x834"], "run=15-3", FAILS,
+     ["\n# note: LVT perfmon (340H) cannot be set: no PMI can come\n1..", "\nnot ok - ex15-3 exactly one PMI arrives\n"], []),
+    ("kvm", [], [], "run=15-3 pmi=nmi", CLEAN, [], ["note:"]),
     # One that is there is used, in a guest too, and is as it was found.
     ("icelake", GUEST, [], "run=15-*", CLEAN, ["\nok - ex15-5 the records are in the order of the run\n"], ["not ok", "cannot be set"]),
 ]  # fmt: skip
