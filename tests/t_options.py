@@ -114,6 +114,21 @@ for key in ("pmu.version", "cache.l1d", "uarch.lat_pause", "name"):
 for key, value in {"cache.l2": "262144 4 32 12", "cache.llc": "8388608 16 64 3", "pmu.general_width": "99"}.items():
     result = run(PMUSIM, "--set", f"{key}={value}", KERNEL, seconds=10)
     ok(result.status == 2 and key.split(".")[0] in result.err, f"{key}={value} does not fit the rest", result)
+# Architectural branch records against leaf 1CH, which says how many there are.
+for words, said in {
+    ("pmu.lbr_format=7",): "pmu.lbr_format: 7 is out of range: 0 to 6, or 63 (architectural)",
+    ("pmu.lbr_format=63", "pmu.lbr_depth=32"): "pmu.lbr_format: 63 (architectural) needs CPUID leaves 7 and 1CH",
+    ("pmu.lbr_depth=64",): "pmu.lbr_depth: must be a power of two up to 32",
+}.items():
+    result = run(PMUSIM, *(w for word in words for w in ("--set", word)), KERNEL, seconds=10)
+    ok(result.status == 2 and said in result.err, f"{' '.join(words)} is refused", result)
+for word, said in {
+    "pmu.lbr_depth=16": "pmu.lbr_depth: CPUID.1CH:EAX[7:0] announces 32 at most",
+    "cpuid.0x1c=0x4000000b 7 0xf0007 0": "cpuid.0x1c: ECX[19:16]: the logging of events is not modelled",
+    "cpuid.0x0=0x1b 0 0 0": "CPUID.0:EAX of 1CH or more",
+}.items():
+    result = run(PMUSIM, "--profile", "sapphirerapids", "--set", word, KERNEL, seconds=10)
+    ok(result.status == 2 and said in result.err, f"sapphirerapids with {word} is refused", result)
 
 # ---- Answers ----
 helped = run(PMUSIM, "--help")
