@@ -72,7 +72,7 @@ ok(
 for index, what, said in ((0, "trace", "WRMSR"), (1, "trace", "INTERRUPT"), (3, "notes", "nth-msr")):
     ok(said in alone.get((index, what), ""), f"alone, machine {index}'s {what} has {said}", alone.get((index, what)))
 ok(
-    "_start" in alone[0, "trace"] and alone[3, "trace"] and "_start" not in alone[3, "trace"],
+    " start32+" in alone[0, "trace"] and alone[3, "trace"] and " start32+" not in alone[3, "trace"],
     "alone, machine 3's trace begins later", alone[3, "trace"][:300],
 )  # fmt: skip
 # The kernel looks at the line status before each byte: that alone must not hand it over.
