@@ -114,6 +114,7 @@ static const struct field fields[] = {
     FLAG("pmu.pebs_pmi_late", pmu.pebs_pmi_late),
     FLAG("pmu.pebs_keeps_bit", pmu.pebs_keeps_bit),
     FLAG("pmu.counters_need_reset", pmu.counters_need_reset),
+    FLAG("pmu.latency_needs_aux", pmu.latency_needs_aux),
     FLAG("pmu.metrics", pmu.metrics),
     UINT("pmu.offcore_rsp", pmu.offcore_rsp, 0, 2),
     UINT("pmu.skid", pmu.skid, 0, MAX_CYCLES),

@@ -119,6 +119,7 @@ struct profile {
         bool pebs_pmi_late;         /* the PMI of a full PEBS buffer comes one event late: Core 2 */
         bool pebs_keeps_bit;        /* a sampling counter's own overflow bit is set with OvfBuf */
         bool counters_need_reset;   /* general counters count clocks until a sequence: Nehalem */
+        bool latency_needs_aux;     /* load latency wants another event beside it: Golden Cove */
         bool metrics;               /* PERF_METRICS */
         unsigned offcore_rsp;       /* number of MSR_OFFCORE_RSP_x */
         unsigned skid;              /* core cycles from overflow to the PMI at the LVT */

@@ -14,6 +14,7 @@ ATOM = "cpuid.0x1=0x000106c{} 0x00010800 0x00002010 0x000bab7c"
 ATOM_LBR = ["pmu.lbr_depth=8", "pmu.bts=no"]  # the model takes TR and LBR at the Core 2 addresses for exclusive
 SIGNATURE = "cpuid.0x1={} 0x00010800 0x01a02010 0x000bab7c"
 EIGHT_MIB = ["cpuid.0x4.3=0x00000163 0x03c0003f 0x00001fff 0", "cache.llc=8388608 16 64 70"]  # for 15-10
+NO_AUX = "pmu.latency_needs_aux=no"  # a Golden Cove that the kernel must not take it for
 ATOM_EVENT = "event.0xd0.0x05=MEM_UOPS_RETIRED.LOAD_LATENCY load pebs latency counters=0x3"
 PEBS = "run=15-5,15-6,15-7,15-8,15-10"
 SAMPLED = ["\nok - ex15-5 each record's RIP lies in the run, its registers hold what was loaded there\n",
@@ -123,15 +124,16 @@ MACHINES = [
         ("msr-ignore=0x14cf", "IA32_LBR_DEPTH (14CFH) does not clear IA32_LBR_0_FROM_IP (1500H)\n"),
         ("msr=0x121f", "MSR 121FH raises #GP, CPUID.7:EDX[19] = 1 announces it\n"),
         ("msr=0x1500", "MSR 1500H raises #GP, CPUID.7:EDX[19] = 1 announces it\n"))],
-    # PEBS format 5: Golden Cove, whose load latency is not on IA32_PMC0, and has no retire latency.
+    # PEBS format 5: Golden Cove, whose load latency is not on IA32_PMC0 and wants 03H/82H beside it, and which has no
+    # retire latency.
     ("sapphirerapids", EIGHT_MIB, [], PEBS, CLEAN,
      [*SAMPLED, SLOW_LOADS, "PEBS records of 208 bytes, format 5\n", "  counters: 0xfe\n", "Cache Latency = 0x"],
      ["SKIP", "Retire Latency"]),
     # Granite Rapids: IA32_PERF_CAPABILITIES[17] announces the retire latency.
-    ("sapphirerapids", [SIGNATURE.format("0x000a06d1"), "pmu.capabilities=0x2f5ff", *EIGHT_MIB], [], PEBS, CLEAN,
+    ("sapphirerapids", [SIGNATURE.format("0x000a06d1"), "pmu.capabilities=0x2f5ff", NO_AUX, *EIGHT_MIB], [], PEBS, CLEAN,
      [*SAMPLED, SLOW_LOADS, "Retire Latency = 0x"], ["SKIP"]),
     # The small cores: Alder Lake N, and Alder Lake's by CPUID.1AH. Its big ones have the other event.
-    *[("sapphirerapids", [*sets, ATOM_EVENT, *EIGHT_MIB], [], PEBS, CLEAN,
+    *[("sapphirerapids", [*sets, ATOM_EVENT, NO_AUX, *EIGHT_MIB], [], PEBS, CLEAN,
        [*SAMPLED, SLOW_LOADS, "  counters: 0x3f\n", "  counters: 0x3\n"], ["SKIP", "counters: 0xfe"]) for sets in (
         [SIGNATURE.format("0x000b06e0")],
         [SIGNATURE.format("0x00090672"), "cpuid.0x1a=0x20000001 0 0 0"])],

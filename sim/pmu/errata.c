@@ -87,3 +87,23 @@ void errata_pebs_bit(struct pmu *pmu, unsigned bit)
     if (pmu->profile->pmu.pebs_keeps_bit && (pmu->global_status & GLOBAL_STATUS_OVF_BUF))
         pmu->global_status |= ARCH_BIT(bit);
 }
+
+/* ---- Golden Cove ---- */
+
+/* Linux, arch/x86/events/intel/core.c, intel_pmu_hw_config(): the load latency event "doesn't
+ * function quite right. As a work-around it needs to always be co-scheduled with a auxiliary event
+ * X86_CONFIG(.event=0x03, .umask=0x82). The actual count of this second event is irrelevant it just
+ * needs to be active"; and of the flag for it, "for the complete memory info". Not told is what
+ * lacks; here the data source and the latency of the record are 0. */
+#define AUX 0x8203
+
+bool errata_memory_info_lacks(const struct pmu *pmu)
+{
+    if (!pmu->profile->pmu.latency_needs_aux)
+        return false;
+    for (unsigned i = 0; i < PMU_MAX_GENERAL; i++)
+        if ((pmu->perfevtsel[i] & (PERFEVTSEL_EVENT | PERFEVTSEL_UMASK)) == AUX &&
+            (pmu->perfevtsel[i] & PERFEVTSEL_EN) && (pmu->global_ctrl & ARCH_BIT(i)))
+            return false;
+    return true;
+}

@@ -155,6 +155,7 @@ bool errata_pebs_fails(const struct pmu *pmu);
 /* A PEBS event has reached the threshold, or (reached false) has not: does the PMI come now? */
 bool errata_pebs_pmi(struct pmu *pmu, bool reached);
 void errata_pebs_bit(struct pmu *pmu, unsigned bit);
+bool errata_memory_info_lacks(const struct pmu *pmu);
 
 /* ---- counters.c ---- */
 

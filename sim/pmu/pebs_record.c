@@ -70,6 +70,8 @@ static struct memory_access memory_access(const struct pmu *pmu, unsigned bit)
     if (c->latency &&
         (has_extended_pebs(pmu, 0) || (pmu->pebs_enable & ARCH_BIT(GLOBAL_FIXED_SHIFT + bit)))) {
         m.address = cpu->last_load.linear;
+        if (errata_memory_info_lacks(pmu))
+            return m;
         m.source = source_encoding[cpu->last_load.level] |
                    (cpu->last_load.dtlb_miss ? SOURCE_STLB_MISS : 0);
         m.latency = cpu->last_load.latency;

@@ -79,6 +79,7 @@ pmu.bts_predicted = yes
 pmu.pebs_counters = 0xff
 pmu.pebs_format = 5
 pmu.pebs_load_latency = yes
+pmu.latency_needs_aux = yes
 pmu.lbr_depth = 32
 pmu.lbr_format = 63
 pmu.lbr_select = no

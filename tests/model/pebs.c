@@ -433,6 +433,8 @@ static void latency_is_divided_from_format_5_on(void **state)
     write_msr(MSR_IA32_PMC0 + 1, (uint32_t)-1);
     poke(DS_PEBS_RESET(1), minus(1));
     write_msr(MSR_IA32_PERFEVTSEL0 + 1, 0x01cd | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
+    /* Golden Cove (pmu.latency_needs_aux): 03H/82H must count beside it. */
+    write_msr(MSR_IA32_PERFEVTSEL0, 0x8203 | BOTH_RINGS | PERFEVTSEL_EN);
     load(0xa000, 2, 31);
     load(0xb000, 3, 42);
     load(0xa000, 2, 31);
@@ -443,6 +445,15 @@ static void latency_is_divided_from_format_5_on(void **state)
     CHECK_EQUAL(peek(first + 16), 42 | 42ULL << 32, "latencies");
     CHECK_EQUAL(peek(second), 0xc000, "address");
     CHECK_EQUAL(peek(second + 16), 0xffff | 0xffffULL << 32, "they saturate");
+
+    /* Without it a record has the address alone. */
+    poke(DS_PEBS_INDEX, PEBS_BUFFER);
+    write_msr(MSR_IA32_PERFEVTSEL0, 0x8203 | BOTH_RINGS);
+    load(0xb000, 3, 42);
+    load(0xb000, 3, 42);
+    CHECK_EQUAL(peek(first), 0xb000, "address without the other event");
+    CHECK_EQUAL(peek(first + 8), 0, "source without it");
+    CHECK_EQUAL(peek(first + 16), 0, "latencies without it");
 }
 
 /* PEBS_TIMING_INFO: cycles since the instruction before retired, in bits 47:32 of the first
