@@ -9,13 +9,14 @@
 #include "kernel/panic.h"
 #include "kernel/percpu.h"
 
-#define ENTRIES      512
-#define INDEX_BITS   9
-#define PAGE_BITS    12
-#define LEVELS       4
-#define POOL_TABLES  64 /* 3 for the image and page 0, 1 to 3 for each region mapped later */
-#define MAX_ALIASES  32 /* the user code of each processor, and what the experiments map high */
-#define IDENTITY_END (1ULL << 32)
+#define ENTRIES           512
+#define INDEX_BITS        9
+#define PAGE_BITS         12
+#define LEVELS            4
+#define POOL_TABLES       64 /* 3 for the image and page 0, 1 to 3 for each region mapped later */
+#define MAX_ALIASES       32 /* the user code of each processor, and what the experiments map high */
+#define IDENTITY_END      (1ULL << 32)
+#define PHYSICAL_BITS_MAX 52 /* an entry has no more room */
 
 extern uint64_t boot_pml4[ENTRIES];
 extern const uint8_t text_start[], text_end[], rodata_start[], rodata_end[], data_start[],
@@ -23,7 +24,8 @@ extern const uint8_t text_start[], text_end[], rodata_start[], rodata_end[], dat
 
 static uint64_t pool[POOL_TABLES][ENTRIES] __attribute__((aligned(PAGE_SIZE)));
 static unsigned pool_used;
-static uint64_t no_execute; /* PTE_XD, or 0 on a processor that has it reserved */
+static uint64_t no_execute;         /* PTE_XD, or 0 on a processor that has it reserved */
+static unsigned physical_bits = 32; /* until paging_init() asks */
 
 /* Where something of the kernel can be found a second time. */
 static struct alias {
@@ -92,6 +94,8 @@ bool paging_map(uint64_t virt, uint64_t phys, uint64_t flags)
 {
     if (!no_execute)
         flags &= ~PTE_XD;
+    if (phys >> physical_bits)
+        return false;
     return set_page(virt, phys | flags | PTE_P);
 }
 
@@ -235,8 +239,19 @@ static uint64_t nx_if_present(void)
     return PTE_XD;
 }
 
+/* MAXPHYADDR; the bits above it are reserved in every entry (SDM vol. 3 "Enumeration of Paging
+ * Features by CPUID"). */
+static unsigned find_physical_bits(void)
+{
+    if (cpuid(0x80000000, 0).eax < 0x80000008)
+        return 36;
+    unsigned bits = cpuid(0x80000008, 0).eax & 0xff;
+    return bits >= 32 && bits <= PHYSICAL_BITS_MAX ? bits : PHYSICAL_BITS_MAX;
+}
+
 void paging_init(void)
 {
+    physical_bits = find_physical_bits();
     no_execute = nx_if_present();
     map_range(text_start, text_end, 0);
     map_range(rodata_start, rodata_end, PTE_XD);

@@ -21,8 +21,8 @@ bool paging_no_execute(void);
 
 /* Maps the 4 KiB page at virt (canonical, page-aligned) to phys. flags: PTE_RW, PTE_US, PTE_PWT,
  * PTE_PCD, PTE_XD (ignored on a processor without NX); PTE_P is implied. What was mapped there is
- * replaced. False when the static pool of page tables is used up. Other processors must flush their
- * TLB themselves. */
+ * replaced. False when the static pool of page tables is used up, or the processor has no such
+ * physical address. Other processors must flush their TLB themselves. */
 bool paging_map(uint64_t virt, uint64_t phys, uint64_t flags);
 
 /* Takes the 4 KiB page at virt out. False as above (a large page may have to be split). */

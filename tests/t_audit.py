@@ -71,6 +71,8 @@ MACHINES = [
      ["\nok - ex14-6 above 4 GiB the records have the full addresses\n",
       "\nok - ex14-12 above 4 GiB every record has its 64-bit addresses\n", "\nok - ex15-6 above 4 GiB:",
       "code_at: 0x7f80"], ["panic"]),
+    # One that the processor cannot address: no screen, and no panic.
+    ("skylake", [], ["framebuffer=0x8000000000"], "run=15-2", CLEAN, ["\nok - ex15-2 "], ["panic"]),
     # The same in the highest 512 GiB, with as many physical address bits.
     ("skylake", ["cpuid.0x80000008=0x3030 0 0 0"], ["framebuffer=0x7f8000000000"], "run=14-6,14-12,15-6", CLEAN,
      ["\nok - ex14-6 above 4 GiB the records have the full addresses\n", "code_at: 0x7f00"], ["panic"]),
