@@ -30,6 +30,7 @@ ARCHITECTURAL = [*USUAL, "15-11", "15-12", "15-13"]
 CONTRADICTORY = 0.4  # of the machines
 MEASURED_EVENTS = 7  # the architectural events that every base's event list has
 LBR_FMT_ARCHITECTURAL, ADAPTIVE, PEBS_TIMING = 0x3F, 4, 1 << 17  # IA32_PERF_CAPABILITIES
+LIMIT_CPUID = 1 << 22  # IA32_MISC_ENABLE
 X2APIC, HYPERVISOR = 1 << 21, 1 << 31  # CPUID.1:ECX
 MASK32 = (1 << 32) - 1
 
@@ -168,9 +169,31 @@ def contradict(m, r):
                     f"msr=0x{msr:x}", f"msr-read=0x{msr:x}", f"msr-write=0x{msr:x}", f"msr-ignore=0x{msr:x}",
                     f"counters={r.randrange(9)}", "pmi=lost", "pmi=double", "pmi=spurious", "no-apic",
                     f"nmi=every:{r.choice([2000, 5000, 50000])}", "firmware=dirty", "firmware=x2apic",
+                    f"msr-ve=0x{msr:x}", f"smi={r.choice([20_000, 200_000])}", "smi-spoils", "hypervisor=lvt-open",
+                    "hypervisor=uncounted", "hypervisor=injects-db",
                 ]
             )
         )  # fmt: skip
+
+
+def surround(m, r):
+    """What silicon, firmware and loaders do about a PMU that is as the manual has it."""
+    general = m.number("pmu.general")
+    if m.number("pmu.version") and general < 8 and "\ncpuid.0x7" in m.text and r.random() < 0.1:
+        m.set("pmu.general_more", r.randrange(1, 9 - general))
+    m.set("pmu.int_from_behind", r.random() < 0.2)
+    if r.random() < 0.1:
+        m.set("pmu.misc_enable", f"0x{m.number('pmu.misc_enable') | LIMIT_CPUID:x}")
+    m.set("microcode", f"0x{r.choice([0, r.getrandbits(8), r.getrandbits(32)]):x}")
+    if r.random() < 0.25:
+        m.fault.append(r.choice(["firmware=dirty", "firmware=fixed", "firmware=claimed", "firmware=x2apic", "no-apic", "no-x2apic"]))
+    if r.random() < 0.1:
+        m.fault.append(f"memory=busy:{r.choice([2, 3, 4, 5, 16, 64])}")
+    if r.random() < 0.1:
+        m.set("msr.smi_count", True)  # without it nothing can be taken again
+        m.fault.append(f"smi={r.choice([1_000_000, 3_000_000])}:{r.choice([100, 2000])}:{r.choice([0, 99])}")
+    if r.random() < 0.1:
+        m.fault.append(f"framebuffer=0x{r.choice([1 << 32, 1 << 38, 0x7f80 << 32, r.getrandbits(46) >> 21 << 21 | 1 << 33]):x}")
 
 
 def machine(seed):
@@ -179,8 +202,8 @@ def machine(seed):
     vary(m, r)
     if r.random() < CONTRADICTORY:
         contradict(m, r)
-    elif r.random() < 0.1:
-        m.fault.append(r.choice(["firmware=dirty", "no-apic", "no-x2apic"]))
+    else:
+        surround(m, r)
     if not {"no-apic", "no-x2apic", "firmware=x2apic"} & set(m.fault) and r.random() < 0.3:
         m.words.append(r.choice(["apic=xapic", "pmi=nmi", "pmi=fixed"]))
     kind = r.random()
@@ -190,7 +213,10 @@ def machine(seed):
         m.words.append("run=" + ("14-*,15-*" if kind > 0.96 else ",".join(ARCHITECTURAL)))
     elif kind < 0.97:
         m.words.append("run=15-*")
-    m.words.append(f"console=serial watchdog={500 if m.consistent else 20}")
+    if "run=14-*,15-*" in m.words:  # drawing all that takes a minute
+        m.fault = [fault for fault in m.fault if "framebuffer" not in fault]
+    screen = ",vga" if any("framebuffer" in fault for fault in m.fault) else ""
+    m.words.append(f"console=serial{screen} watchdog={500 if m.consistent else 20}")
     return m
 
 
