@@ -379,6 +379,8 @@ bool menu_run(const struct cmdline *cl)
             key = next_key(FOR_EVER);
     }
     leave_page();
+    if (came && last_run.n_errors == 0)
+        progress_end("done");
     if (came)
         tap_plan_at_end();
     return came;
