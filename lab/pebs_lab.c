@@ -62,16 +62,6 @@ void pebs_lab_off(void)
     pebs_disable();
 }
 
-static bool is(const struct pebs_record *r, enum pebs_field f, uint64_t wanted)
-{
-    if (r->value[f] == wanted)
-        return true;
-    value_str("wrong", "%s", pebs_field_name(f));
-    value_hex("found", r->value[f]);
-    value_hex("wanted", wanted);
-    return false;
-}
-
 /* What RAX holds when the instruction at this offset in the loop is the next: the entry of the load
  * before it, before the first load that of the last. */
 static uint64_t rax_at(const struct pebs_run *run, uint64_t offset)
@@ -82,25 +72,60 @@ static uint64_t rax_at(const struct pebs_run *run, uint64_t offset)
     return k == 0 ? run->rax : run->entries[k - 1];
 }
 
-bool pebs_record_is_of(const struct pebs_record *r, const struct pebs_run *run, uint64_t address)
+/* The first field that is not as the code had left it. */
+struct difference {
+    const char *what; /* NULL: there is none */
+    uint64_t found, wanted;
+};
+
+static struct difference field_difference(const struct pebs_record *r, enum pebs_field f,
+                                          uint64_t wanted)
+{
+    const char *what = r->value[f] != wanted ? pebs_field_name(f) : NULL;
+    return (struct difference){what, r->value[f], wanted};
+}
+
+static struct difference difference(const struct pebs_record *r, const struct pebs_run *run,
+                                    uint64_t address)
 {
     uint64_t moved = address - (uint64_t)pebs_loads;
     uint64_t loop = (uint64_t)pebs_loads_loop + moved;
     uint64_t size = (uint64_t)(pebs_loads_loop_end - pebs_loads_loop);
-    uint64_t offset = r->value[PEBS_RIP] - loop;
-    if (offset >= size) {
-        value_str("wrong", "%s outside the run", pebs_field_name(PEBS_RIP));
-        value_hex("found", r->value[PEBS_RIP]);
-        return false;
-    }
-    bool good = is(r, PEBS_RAX, rax_at(run, offset)) && is(r, PEBS_RBX, run->rbx) &&
-                is(r, PEBS_RDX, run->rdx) && is(r, PEBS_RSI, run->rsi) &&
-                is(r, PEBS_RDI, run->rdi) && is(r, PEBS_RBP, run->rbp) && is(r, PEBS_RSP, run->rsp);
-    for (unsigned n = 0; n < 8 && good; n++)
-        good = is(r, PEBS_R8 + n, run->r8_to_r15[n]);
-    if (good && (r->value[PEBS_RCX] == 0 || r->value[PEBS_RCX] > run->rounds)) {
-        value_u64("wrong_rcx", r->value[PEBS_RCX]);
-        return false;
-    }
-    return good;
+    uint64_t offset = r->value[PEBS_RIP] - loop, rounds = r->value[PEBS_RCX];
+    if (offset >= size)
+        return (struct difference){"RIP outside the run", r->value[PEBS_RIP], loop};
+    const struct {
+        enum pebs_field field;
+        uint64_t wanted;
+    } fixed[] = {{PEBS_RAX, rax_at(run, offset)},
+                 {PEBS_RBX, run->rbx},
+                 {PEBS_RDX, run->rdx},
+                 {PEBS_RSI, run->rsi},
+                 {PEBS_RDI, run->rdi},
+                 {PEBS_RBP, run->rbp},
+                 {PEBS_RSP, run->rsp}};
+    struct difference d = {NULL, 0, 0};
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]) && d.what == NULL; i++)
+        d = field_difference(r, fixed[i].field, fixed[i].wanted);
+    for (unsigned n = 0; n < 8 && d.what == NULL; n++)
+        d = field_difference(r, PEBS_R8 + n, run->r8_to_r15[n]);
+    if (d.what == NULL && (rounds == 0 || rounds > run->rounds))
+        d = (struct difference){"RCX is no round of the run", rounds, run->rounds};
+    return d;
+}
+
+bool pebs_record_agrees(const struct pebs_record *r, const struct pebs_run *run, uint64_t address)
+{
+    return difference(r, run, address).what == NULL;
+}
+
+bool pebs_record_is_of(const struct pebs_record *r, const struct pebs_run *run, uint64_t address)
+{
+    struct difference d = difference(r, run, address);
+    if (d.what == NULL)
+        return true;
+    value_str("wrong", "%s", d.what);
+    value_hex("found", d.found);
+    value_hex("wanted", d.wanted);
+    return false;
 }

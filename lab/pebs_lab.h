@@ -59,5 +59,7 @@ uint32_t pebs_lab_set_up(const struct ds_setup *setup);
  * next check ("wrong": name, found, wanted).
  */
 bool pebs_record_is_of(const struct pebs_record *r, const struct pebs_run *run, uint64_t address);
+/* The same, and says nothing. */
+bool pebs_record_agrees(const struct pebs_record *r, const struct pebs_run *run, uint64_t address);
 
 #endif

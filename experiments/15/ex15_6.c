@@ -3,6 +3,7 @@
 #include "lab/experiment.h"
 #include "lab/pebs_lab.h"
 #include "lab/pmi_wait.h"
+#include "lab/take.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
 #include "x86/regs.h"
@@ -58,15 +59,20 @@ static void run_at(unsigned which, uint64_t base, unsigned counter)
         check(which, false);
         return;
     }
-    records = 0;
-    pebs_run_fill(&the_run, HIGH, ROUNDS);
-    the_run.table = data;
-    unsigned before = pmu_pmi_count();
-    pebs_enable(counter, pebs_lab_event(), PERIOD);
-    pebs_lab_on();
-    pmu_count(PMU_MASK(counter), (window_body)code, (uint64_t)&the_run);
-    wait_for_pmi(before + 1);
-    pebs_lab_off();
+    struct take take = take_begin();
+    do {
+        records = 0;
+        ds_buffer_drain(&ds_area()->pebs);
+        pebs_run_fill(&the_run, HIGH, ROUNDS);
+        the_run.table = data;
+        unsigned before = pmu_pmi_count();
+        pebs_enable(counter, pebs_lab_event(), PERIOD);
+        pebs_lab_on();
+        pmu_count(PMU_MASK(counter), (window_body)code, (uint64_t)&the_run);
+        wait_for_pmi(before + 1);
+        pebs_lab_off();
+    } while (
+        take_again(&take, records != 0 && pebs_record_agrees(&record, &the_run, (uint64_t)code)));
     if (records != 0)
         pebs_dump_records("one of them", &record, 1);
     value_u64("records", records);

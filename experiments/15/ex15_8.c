@@ -2,6 +2,7 @@
 #include "lab/experiment.h"
 #include "lab/pebs_lab.h"
 #include "lab/pmi_wait.h"
+#include "lab/take.h"
 #include "pmu/ds.h"
 #include "pmu/pmu.h"
 
@@ -69,18 +70,25 @@ static void on_pmi(const struct pmi *pmi)
 
 static void run_with(unsigned plain, unsigned sampled, unsigned round)
 {
-    seen = (typeof(seen)){.plain_bit = PMU_MASK(plain), .pebs_bit = PMU_MASK(sampled)};
-    pebs_run_fill(&the_run, 0x1000, ROUNDS);
-    unsigned before = pmu_pmi_count(), strange = pmu_unexpected_count();
-    pmu_select(plain, PLAIN_SELECT);
-    bool written = pmu_write_overflow_in(plain, OVERFLOW_AFTER);
-    bool enabled = pebs_enable(sampled, pebs_lab_event(), PERIOD);
-    pebs_lab_on();
-    pmu_count(PMU_MASK(plain) | PMU_MASK(sampled), pebs_loads, (uint64_t)&the_run);
-    wait_for_pmi(before + 2);
-    pebs_lab_off();
-    pmu_select(plain, 0);
-    pmu_select(sampled, 0);
+    unsigned before, strange;
+    bool written, enabled;
+    struct take take = take_begin();
+    do {
+        seen = (typeof(seen)){.plain_bit = PMU_MASK(plain), .pebs_bit = PMU_MASK(sampled)};
+        ds_buffer_drain(&ds_area()->pebs);
+        pebs_run_fill(&the_run, 0x1000, ROUNDS);
+        before = pmu_pmi_count();
+        strange = pmu_unexpected_count();
+        pmu_select(plain, PLAIN_SELECT);
+        written = pmu_write_overflow_in(plain, OVERFLOW_AFTER);
+        enabled = pebs_enable(sampled, pebs_lab_event(), PERIOD);
+        pebs_lab_on();
+        pmu_count(PMU_MASK(plain) | PMU_MASK(sampled), pebs_loads, (uint64_t)&the_run);
+        wait_for_pmi(before + 2);
+        pebs_lab_off();
+        pmu_select(plain, 0);
+        pmu_select(sampled, 0);
+    } while (take_again(&take, seen.plain == 1 && seen.full == 1 && seen.both == 0));
 
     unsigned pmis = pmu_pmi_count() - before;
     value_u64("plain_counter", plain);
