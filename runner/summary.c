@@ -90,16 +90,13 @@ static void print_totals(void)
 /* What this processor runs below the kernel. */
 static void print_below(void)
 {
-    char microcode[16] = "unknown", smis[24] = "SMIs not counted", known[LINE];
+    char microcode[16] = "unknown", smis[24] = "SMIs not counted";
     uint32_t revision;
     if (microcode_revision(&revision))
         ksnprintf(microcode, sizeof(microcode), "0x%x", (unsigned)revision);
     if (smi_counted())
         ksnprintf(smis, sizeof(smis), "%u SMIs", (unsigned)smi_total());
     line("microcode %s, %s", microcode, smis);
-    errata_list(known, sizeof(known));
-    if (known[0] != '\0')
-        line("errata: %s", known);
 }
 
 static void print_machine(const struct bootinfo *boot)
@@ -136,7 +133,7 @@ static void print_errata(void)
     char list[ERRATA_SIZE], *next = list;
     errata_list(list, sizeof(list));
     while (*next != '\0') {
-        const char *lead = next == list ? "known errata: " : "  ";
+        const char *lead = next == list ? "errata: " : "  ";
         size_t length = strlen(next), room = LINE - strlen(lead);
         if (length > room)
             for (length = room; length > 0 && next[length - 1] != ';'; length--)

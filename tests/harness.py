@@ -7,6 +7,7 @@ environment gives O, the build directory, relative to the root of the tree, whic
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import time
@@ -100,6 +101,23 @@ def sim(cmdline="", profile="skylake", kernel=KERNEL, more=(), seconds=60):
     return run(
         PMUSIM, "--profile", profile, "--cmdline", cmdline, *more, kernel, seconds=seconds
     )
+
+
+def patched_kernel(function, code, name):
+    """A copy of the kernel with other code at the beginning of that function; gives its path."""
+    symbols = dict(reversed(line.split()[::2]) for line in run("nm", KERNEL).out.splitlines() if line.count(" ") == 2)
+    address = int(symbols[function], 16)
+    elf = bytearray(KERNEL.read_bytes())
+    (headers,) = struct.unpack_from("<Q", elf, 32)
+    size, count = struct.unpack_from("<HH", elf, 54)
+    for at in range(headers, headers + size * count, size):
+        offset, start, _, length = struct.unpack_from("<QQQQ", elf, at + 8)
+        if start <= address < start + length:
+            place = offset + address - start
+            elf[place : place + len(code)] = code
+    path = SCRATCH / name
+    path.write_bytes(elf)
+    return path
 
 
 def check_clean(result, name, experiments=None, skips=False):

@@ -4,10 +4,8 @@
 QEMU says on its monitor why it stopped; the serial line says by which way, and what a machine lacks.
 """
 
-import struct
-
 import harness
-from harness import KERNEL, PMUSIM, SCRATCH, equal, ok, run
+from harness import KERNEL, PMUSIM, SCRATCH, equal, ok, patched_kernel, run
 from machine import Machine
 
 REGISTER = "the reset register of ACPI's FADT"
@@ -71,22 +69,6 @@ def image(end, kernel=KERNEL):
     return path
 
 
-def panicking():
-    """A kernel whose summary_print(), which nothing guards, begins with UD2."""
-    symbols = dict(reversed(line.split()[::2]) for line in run("nm", KERNEL).out.splitlines() if line.count(" ") == 2)
-    address = int(symbols["summary_print"], 16)
-    elf = bytearray(KERNEL.read_bytes())
-    (headers,) = struct.unpack_from("<Q", elf, 32)
-    size, count = struct.unpack_from("<HH", elf, 54)
-    for at in range(headers, headers + size * count, size):
-        offset, start, _, length = struct.unpack_from("<QQQQ", elf, at + 8)
-        if start <= address < start + length:
-            struct.pack_into("2s", elf, offset + address - start, b"\x0f\x0b")
-    path = SCRATCH / "panicking.elf"
-    path.write_bytes(elf)
-    return path
-
-
 def ways(text):
     """What the kernel says about end=, its last lines."""
     return [line.removeprefix("# end=") for line in text.splitlines() if line.startswith("# end=")]
@@ -119,7 +101,8 @@ for end, reason, line in [("poweroff", OFF, "ACPI's state S5"), ("reboot", AGAIN
     ok(why == reason and ways(text) == [f"{end}: {line}"], f"end={end}, microvm: {reason}", f"{why}\n{text}")
 
 # A panic is an end too.
-broken = panicking()
+# A kernel whose summary_print(), which nothing guards, begins with UD2.
+broken = patched_kernel("summary_print", b"\x0f\x0b", "panicking.elf")
 for end, reason, line in [("poweroff", OFF, "ACPI's state S5"), ("reboot", AGAIN, REGISTER)]:
     why, text = boot(image(end, broken), "bios", "q35", reason)
     ok("Bail out! panic: " in text, f"end={end}: the kernel panics", text)
