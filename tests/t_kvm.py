@@ -98,6 +98,7 @@ else:
     if finished(result, "all experiments in KVM"):
         check_clean(result, "all experiments in KVM", ALL, skips=True)
         ok("# 2 of 2 processors run" in result.out, "all experiments in KVM: both processors run", result)
+        ok('\n# hypervisor "KVMKVMKVM" (CPUID.40000000H)\n' in result.out, "all experiments in KVM: its name", result)
         result = real(",".join(SELF_TESTS), "selftest watchdog=1000")
         if finished(result, "what breaks on purpose in KVM"):
             reasons = [point.yaml.get("reason", "") for point in result.tap.points]

@@ -49,7 +49,8 @@ def compare(cmdline, *settings):
 
 result = compare("run=all", "cpus=2")
 check_clean(result, "all", ALL, skips=True)
-ok("# started directly (PVH), a virtual machine" in result.out, "the summary says how it was started", result)
+ok("# started directly (PVH), a virtual machine: TCGTCGTCGTCG\n" in result.out, "how it was started, and in what", result)
+ok('\n# hypervisor "TCGTCGTCGTCG" (CPUID.40000000H)\n' in result.out, "QEMU's own processor gives its name", result)
 compare("run=99-1")
 result = compare("run=15-1,18-15", "machine=pc", "cpus=4", "memory=8G")
 ok("# 4 of 4 processors run" in result.out, "8 GiB and 4 processors: all run", result)
