@@ -304,10 +304,19 @@ static void show_line(char *text)
     after_title = is_title;
 }
 
+/* A panic is seen whatever is on the screen. */
+static bool is_seen(void)
+{
+    if (!muted || !starts(line, "Bail out!"))
+        return !muted;
+    muted = false;
+    screen_cover(false);
+    screen_look(SCREEN_NEWEST);
+    return true;
+}
+
 static void report_putc(char byte)
 {
-    if (muted)
-        return;
     if (byte == '\r') { /* written anew */
         length = 0;
         return;
@@ -321,7 +330,8 @@ static void report_putc(char byte)
     }
     line[at] = '\0';
     length = 0;
-    show_line(line);
+    if (is_seen())
+        show_line(line);
 }
 
 void report_mute(bool on)

@@ -11,7 +11,8 @@
 /* For a screen that has just been set up. A line is shown when it has ended. */
 struct console_sink *report_sink(void);
 
-/* What comes now is not for the screen (a menu that stands there already), or is again. */
+/* What comes now is not for the screen (a menu that stands there already), or is again. A "Bail
+ * out!" ends it, and the page on the screen with it. */
 void report_mute(bool on);
 
 #endif

@@ -120,6 +120,11 @@ static void kinds(void **state)
     ROWS("nothing was run", "two");
     print(sink, "\n");
     ROWS("nothing was run", "two", "seen");
+    screen_look(0);
+    screen_cover(true);
+    report_mute(true);
+    print(sink, "# unseen\nBail out! panic\n# why\n");
+    ROWS("nothing was run", "two", "seen", "Bail out! panic", "why");
 }
 
 /* Between words, on below the text; a word longer than a line anywhere. */
