@@ -32,6 +32,11 @@ bool take_again_told(struct take *take, bool smi, bool right)
     return false;
 }
 
+bool take_again_wrong(struct take *take, bool right)
+{
+    return take_again_told(take, !right && take_has_smi(take), right);
+}
+
 bool take_again(struct take *take, bool right)
 {
     return take_again_told(take, take_has_smi(take), right);

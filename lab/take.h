@@ -29,6 +29,10 @@ struct take {
 struct take take_begin(void);
 bool take_again(struct take *take, bool right);
 
+/* As take_again(), where the interrupt's handler prints, which takes long, and the comparison tells
+ * all: what is right stays, SMI or not. */
+bool take_again_wrong(struct take *take, bool right);
+
 /* Has an SMI fallen in so far? */
 bool take_has_smi(const struct take *take);
 /* As take_again(), where it must be asked before what comes behind the measurement (a wait), or of

@@ -177,7 +177,7 @@ static void run(void)
     struct take take = take_begin();
     do
         trace_to_threshold();
-    while (take_again(&take, nothing_lost()));
+    while (take_again_wrong(&take, nothing_lost()));
     dump_around_threshold();
 
     value_u64("pmis", seen.pmis);

@@ -69,15 +69,13 @@ static void print(uint64_t lines)
 /* Again when an SMI fell in. */
 static void trace_print(void)
 {
-    bool smi;
     struct take take = take_begin();
     do {
         seen = (typeof(seen)){0};
         ds_buffer_drain(&ds_area()->bts);
         bts_trace(DEBUGCTL_BTINT, print, LINES);
-        smi = take_has_smi(&take);
         wait_for_pmi(pmu_pmi_count() + 1); /* one that is still on its way */
-    } while (take_again_told(&take, smi, seen.torn + bts_torn(bts_records(), bts_count()) == 0));
+    } while (take_again_wrong(&take, seen.torn + bts_torn(bts_records(), bts_count()) == 0));
 }
 
 static void run(void)

@@ -104,7 +104,7 @@ static void sample(unsigned counter)
     struct take take = take_begin();
     do
         enabled = sample_once(counter);
-    while (take_again(&take, all_agree()));
+    while (take_again_wrong(&take, all_agree()));
     value_str("event", "%s", pebs_lab_event()->name);
     value_u64("counter", counter);
     value_str("pebs_enable", enabled ? "taken" : "refused");

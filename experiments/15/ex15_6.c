@@ -71,8 +71,8 @@ static void run_at(unsigned which, uint64_t base, unsigned counter)
         pmu_count(PMU_MASK(counter), (window_body)code, (uint64_t)&the_run);
         wait_for_pmi(before + 1);
         pebs_lab_off();
-    } while (
-        take_again(&take, records != 0 && pebs_record_agrees(&record, &the_run, (uint64_t)code)));
+    } while (take_again_wrong(&take, records != 0 &&
+                                         pebs_record_agrees(&record, &the_run, (uint64_t)code)));
     if (records != 0)
         pebs_dump_records("one of them", &record, 1);
     value_u64("records", records);

@@ -88,7 +88,7 @@ static void run_with(unsigned plain, unsigned sampled, unsigned round)
         pebs_lab_off();
         pmu_select(plain, 0);
         pmu_select(sampled, 0);
-    } while (take_again(&take, seen.plain == 1 && seen.full == 1 && seen.both == 0));
+    } while (take_again_wrong(&take, seen.plain == 1 && seen.full == 1 && seen.both == 0));
 
     unsigned pmis = pmu_pmi_count() - before;
     value_u64("plain_counter", plain);
