@@ -48,6 +48,10 @@ bool chain_init(struct chain *chain)
             return false;
         sizes[i] = power_of_two_up_to(caches[i] / 2);
     }
+    /* A last level that is small against the one before it (N100: 6 MiB behind 2): more than half
+     * of it, or that one would hold the buffer. */
+    if (sizes[PEBS_LLC] < 2 * caches[PEBS_L2])
+        sizes[PEBS_LLC] = power_of_two_up_to(caches[PEBS_LLC] - 1);
     /* Not more of the last level than needed: it is shared. */
     uint64_t enough = power_of_two_up_to(4 * caches[PEBS_L2]);
     if (sizes[PEBS_LLC] > enough)

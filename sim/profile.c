@@ -100,6 +100,7 @@ static const struct field fields[] = {
     UINT("pmu.pebs_counters", pmu.pebs_counters, 0, 0xff),
     UINT("pmu.pebs_format", pmu.pebs_format, 0, 6),
     FLAG("pmu.pebs_load_latency", pmu.pebs_load_latency),
+    FLAG("pmu.pebs_source_atom", pmu.pebs_source_atom),
     UINT("pmu.lbr_depth", pmu.lbr_depth, 0, 64),
     UINT("pmu.lbr_format", pmu.lbr_format, 0, LBR_FMT_ARCHITECTURAL),
     FLAG("pmu.lbr_select", pmu.lbr_select),

@@ -107,7 +107,8 @@ struct profile {
         unsigned pebs_counters;      /* bitmap; 0: no PEBS */
         unsigned pebs_format;
         bool pebs_load_latency;
-        unsigned lbr_depth; /* 0: none */
+        bool pebs_source_atom; /* locked and STLB miss have changed places in its data source */
+        unsigned lbr_depth;    /* 0: none */
         unsigned lbr_format;
         bool lbr_select, lbr_callstack, lbr_info, lbr_core2_addresses;
         bool int_from_behind; /* the branch record of INT n begins behind it */

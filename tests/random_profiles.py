@@ -22,7 +22,8 @@ from harness import KERNEL, PMUSIM, run
 
 PROFILES = pathlib.Path("sim/profiles")
 BASES = [
-    "alderlake", "core2", "goldmont", "haswell", "icelake", "kvm", "sandybridge", "sapphirerapids", "skylake", "westmere",
+    "alderlake", "core2", "goldmont", "gracemont", "haswell", "icelake", "kvm", "sandybridge", "sapphirerapids", "skylake",
+    "westmere",
 ]  # fmt: skip
 USUAL = ["15-1", "15-2", "15-3", "15-4"]
 # What rests on the architectural PMU alone; cheaper than all of both chapters, which fewer machines run.

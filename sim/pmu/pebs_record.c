@@ -38,7 +38,8 @@ static const uint8_t source_encoding[] = {
     [3] = 0x04, /* L3 hit, no snoop */
     [4] = 0x0c, /* L3 miss, local DRAM, exclusive */
 };
-#define SOURCE_STLB_MISS (1 << 4)
+#define SOURCE_STLB_MISS      (1 << 4)
+#define SOURCE_STLB_MISS_ATOM (1 << 5) /* Gracemont: Linux' ds.c, grt_latency_data() */
 
 /* Events that a load makes when it retires. */
 static bool made_by_loads(enum cpu_event e)
@@ -67,13 +68,15 @@ static struct memory_access memory_access(const struct pmu *pmu, unsigned bit)
     if (bit >= PMU_MAX_GENERAL)
         return m;
     const struct counter *c = &pmu->general[bit];
+    uint64_t stlb_miss =
+        pmu->profile->pmu.pebs_source_atom ? SOURCE_STLB_MISS_ATOM : SOURCE_STLB_MISS;
     if (c->latency &&
         (has_extended_pebs(pmu, 0) || (pmu->pebs_enable & ARCH_BIT(GLOBAL_FIXED_SHIFT + bit)))) {
         m.address = cpu->last_load.linear;
         if (errata_memory_info_lacks(pmu))
             return m;
-        m.source = source_encoding[cpu->last_load.level] |
-                   (cpu->last_load.dtlb_miss ? SOURCE_STLB_MISS : 0);
+        m.source =
+            source_encoding[cpu->last_load.level] | (cpu->last_load.dtlb_miss ? stlb_miss : 0);
         m.latency = cpu->last_load.latency;
     } else if (made_by_loads(c->event) && formats[pmu->profile->pmu.pebs_format].data_address) {
         m.address = cpu->last_load.linear;

@@ -16,7 +16,8 @@ static const struct {
     {"sandybridge", 3, 4, 48, 3, 48}, {"haswell", 3, 4, 48, 3, 48},
     {"skylake", 4, 4, 48, 3, 48},     {"goldmont", 4, 4, 48, 3, 48},
     {"icelake", 5, 8, 48, 4, 48},     {"sapphirerapids", 5, 8, 48, 4, 48},
-    {"alderlake", 5, 6, 48, 3, 48},   {"none", 0, 0, 0, 0, 0},
+    {"alderlake", 5, 6, 48, 3, 48},   {"gracemont", 5, 6, 48, 3, 48},
+    {"none", 0, 0, 0, 0, 0},
 };
 
 static void leaf_0ah_tells_version_numbers_widths(void **state)

@@ -20,12 +20,14 @@ static const struct pebs {
     {"sandybridge", 0x81d0, EV_LOAD, 1, 176},   {"haswell", 0x81d0, EV_LOAD, 2, 192},
     {"skylake", 0x81d0, EV_LOAD, 3, 200},       {"icelake", 0x81d0, EV_LOAD, 4, 32},
     {"sapphirerapids", 0x81d0, EV_LOAD, 5, 32}, {"goldmont", 0x81d0, EV_LOAD, 3, 200},
+    {"gracemont", 0x81d0, EV_LOAD, 5, 32},
 };
 #define FOR_EACH_GENERATION(g)                                                                     \
     for (const struct pebs *g = generations; g < generations + LENGTH(generations); g++)
 static const struct pebs *const westmere = &generations[1], *const haswell = &generations[3],
                                 *const skylake = &generations[4], *const icelake = &generations[5],
-                                *const sapphirerapids = &generations[6];
+                                *const sapphirerapids = &generations[6],
+                                *const gracemont = &generations[8];
 
 /* Byte offsets in formats 0 to 3. */
 enum {
@@ -456,6 +458,22 @@ static void latency_is_divided_from_format_5_on(void **state)
     CHECK_EQUAL(peek(first + 16), 0, "latencies without it");
 }
 
+/* Gracemont: the bits of a locked access and of a miss of the second-level TLB have changed
+ * places. */
+static void data_source_of_gracemont(void **state)
+{
+    (void)state;
+    set_up(gracemont, 9, BASIC_SIZE + MEMINFO_SIZE);
+    write_msr(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_MEMINFO);
+    write_msr(MSR_PEBS_LD_LAT_THRESHOLD, 30);
+    write_msr(MSR_IA32_PMC0, (uint32_t)-1);
+    write_msr(MSR_IA32_PERFEVTSEL0, 0x05d0 | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
+    load(0xa000, 2, 31);
+    load(0xb000, 4, 300);
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE), 0xb000, "address");
+    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 8), 0x2c, "source: memory, STLB miss in bit 5");
+}
+
 /* PEBS_TIMING_INFO: cycles since the instruction before retired, in bits 47:32 of the first
  * quadword. */
 static void retire_latency_with_timing_info(void **state)
@@ -539,6 +557,7 @@ const struct CMUnitTest pebs_tests[] = {
     RULE(adaptive_lbr_group),
     RULE(extended_pebs),
     RULE(latency_is_divided_from_format_5_on),
+    RULE(data_source_of_gracemont),
     RULE(retire_latency_with_timing_info),
     RULE(counters_group_of_format_6),
 };
