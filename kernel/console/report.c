@@ -251,9 +251,17 @@ static void value_line(const char *text)
     in_values = true;
 }
 
+static unsigned width_of(const char *text)
+{
+    unsigned width = 0;
+    for (uint8_t cp437; *text != '\0'; width++)
+        text = cp437_next(text, &cp437);
+    return width;
+}
+
 static void comment(const char *text)
 {
-    unsigned indent = 0;
+    unsigned indent = 0, width = width_of(text);
     end_skips(*text != '\0' && !starts(text, "---"));
     if (starts(text, "--- summary")) {
         screen_new_page();
@@ -262,6 +270,9 @@ static void comment(const char *text)
     }
     for (const char *c = text; *c == ' '; c++)
         indent++;
+    /* The registers of a dump are one column too wide for 80: better a blank less in front. */
+    if (width > screen_columns() && width - indent <= screen_columns())
+        text += width - screen_columns();
     begin();
     words(text, starts(text, "---") ? STRONG : starts(text, "note:") ? LEFT : PLAIN, indent + 2);
     if (starts(text, "--- CRC"))

@@ -131,16 +131,18 @@ static void kinds(void **state)
 static void wrapping(void **state)
 {
     (void)state;
-    struct console_sink *sink = start(30, 12, 1);
+    struct console_sink *sink = start(30, 16, 1);
     print(sink, "ok 12 - ex1-1 the record has its full address\n");
     print(sink, "#   IA32_PERF = 0x1234567890 eventually\n");
     print(sink, "# abcdefghijklmnopqrstuvwxyz0123456789\n");
     print(sink, "ok 13 - ex1-1 x\n  ---\n  aaaaaaa: 1\n  b: 2\n  c: 3\n  ...\n");
     print(sink, "# caf\xc3\xa9 12345678901234567890 \xc2\xb7\xc2\xb7\xc2\xb7\xc2\xb7\n");
+    print(sink, "#    rip 0x12345678901234 cs 0x123\n#   rip 0x12345678901234 cs 0x1234567\n");
     ROWS("  ok      12  the record has", "              its full address",
          "  IA32_PERF = 0x1234567890", "    eventually", "abcdefghijklmnopqrstuvwxyz0123", "456789",
          "  ok      13  x", "              aaaaaaa: 1  b: 2", "              c: 3",
-         "caf? 12345678901234567890 \xfa\xfa\xfa\xfa");
+         "caf? 12345678901234567890 \xfa\xfa\xfa\xfa", " rip 0x12345678901234 cs 0x123",
+         "  rip 0x12345678901234 cs", "    0x1234567");
 }
 
 static void skips(void **state)
