@@ -13,6 +13,7 @@
 #define MAX_TEXT     1024 /* more than any version holds */
 #define TEXT_VERSION 6    /* with its quiet zone it fits 80 x 50 half characters; 7 does not */
 #define PLAIN        ON(BLACK, GREY)
+#define BAR          ON(BLUE, WHITE) /* as the line of progress, in whose place it stands */
 #define STRONG       ON(BLACK, WHITE)
 
 static uint8_t bits[(QR_MAX_SIZE * QR_MAX_SIZE + 7) / 8];
@@ -83,6 +84,10 @@ void code_hide(void)
     on_page = false;
     screen_reserve(has_page);
     screen_cover(false);
-    if (has_page)
-        screen_text(0, screen_rows() - 1, STRONG, "c: the summary as a QR code");
+    if (!has_page)
+        return;
+    unsigned row = screen_rows() - 1,
+             column = screen_text(0, row, BAR, " c: the summary as a QR code");
+    while (column < screen_columns())
+        column = screen_text(column, row, BAR, " ");
 }
