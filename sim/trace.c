@@ -192,7 +192,7 @@ void trace_exc(struct cpu *cpu, unsigned vector, uint32_t error_code)
     struct line line;
     static const char *const names[] = {"#DE", "#DB", "NMI", "#BP", "#OF", "#BR", "#UD",
                                         "#NM", "#DF", "",    "#TS", "#NP", "#SS", "#GP",
-                                        "#PF", "",    "#MF", "#AC", "#MC", "#XM"};
+                                        "#PF", "",    "#MF", "#AC", "#MC", "#XM", "#VE"};
 
     if (!want(cpu, TRACE_EXC))
         return;

@@ -119,6 +119,15 @@ lacking = run(PMUSIM, "--set", MMX, GUESTS / "emms.elf", seconds=30)
 named = re.search(r"the simulator lacks this: emms, at rip 0x[0-9a-f]+, bytes 0f 77", lacking.err)
 ok(lacking.status == 3 and named, "EMMS with it: exit 3, and why", lacking)
 
+# The guest of a TDX module, which QEMU does not play; and TDCALL where there is none: #UD.
+TRUST = ["--fault", "msr-ve=0x1d9,cpuid-ve=0x40000000,nmi=every:20000"]
+asked = run(PMUSIM, *TRUST, GUESTS / "domain.elf", seconds=30)
+seen = points(asked)
+ok(seen and asked.status == 0 and all(verdict for verdict, _, _ in seen), f"domain in pmusim: {len(seen or [])} points", asked)
+nowhere = run(PMUSIM, "--max-insns", 100000, GUESTS / "domain.elf", seconds=30)
+ud = "not ok 1 - TDCALL is there\n# vector=0000000000000006\n"
+ok(nowhere.status != 0 and nowhere.out.startswith(ud), "TDCALL outside: #UD", nowhere)
+
 # A triple fault: pmusim ends with 3 and says why; QEMU resets, which -no-reboot makes an exit.
 fallen = run(PMUSIM, GUESTS / "triple.elf", seconds=30)
 ok(fallen.status == 3 and "triple fault" in fallen.err and fallen.out.startswith("ok 1"), "a triple fault in pmusim: exit 3", fallen)
