@@ -23,7 +23,8 @@ _start:
     subl $1b, %ebp /* how far from home */
     jz start32
 
-    /* The tag of the memory map. A tag smaller than its own header ends the search. */
+    /* The tag of the memory map. A tag smaller than its own header ends the search, and one
+     * that leads back. */
     movl (%ebx), %edx
     addl %ebx, %edx
     leal MB2_INFO_FIXED(%ebx), %esi
@@ -35,7 +36,9 @@ _start:
     jb not_free
     cmpl $MB2_TAG_MMAP, (%esi)
     je 3f
-    leal MB2_TAG_ALIGN - 1(%esi, %eax), %esi
+    addl %eax, %esi
+    jc not_free
+    addl $(MB2_TAG_ALIGN - 1), %esi
     andl $-MB2_TAG_ALIGN, %esi
     jmp 2b
 

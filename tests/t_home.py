@@ -141,6 +141,94 @@ for tag, fault, place in PLACES:
     else:
         equal(result.out, f"{place:08X}\n{place if tag else 0:08X}\n", f"{name}: it lies at {place:x}H")
 
+# ---- The boot information that it is decided by ----
+
+# A loader of our own in the simulator: the kernel's bytes at 32 MiB, and this boot information.
+CARRIER = r"""
+        .section .header, "a"
+        .balign 8
+header: .long 0xe85250d6, 0, end - header, -(0xe85250d6 + (end - header))
+        .short 0, 0
+        .long 8
+end:
+        .text
+        .code32
+        .globl _start
+_start: mov $0x36d76289, %eax
+        mov $info, %ebx
+        mov $ENTRY, %ecx
+        jmp *%ecx
+        .section .kernel, "a"
+        .incbin "KERNEL"
+        .data
+        .balign 8
+info:   .long info_end - info, 0
+        .long 1, 17
+        .asciz "run=15-2"
+        .balign 8
+        TAGS
+        .balign 8
+        .long 0, 8
+info_end:
+"""
+LAYOUT = """ENTRY(_start)
+SECTIONS {
+    . = 0x1000000; .text : { *(.header) *(.text) *(.data) }
+    . = 0x2000000; .kernel : { *(.kernel) }
+}
+"""
+MIB, LAST = 1 << 20, 64 << 20
+
+
+def memory_map(*entries, entry_size=24, size=None, kind=6):
+    """The tag with entries of base, length, type."""
+    body = "".join(f".quad {base}, {length}; .long {type}, 0; " for base, length, type in entries)
+    return f".long {kind}, {16 + 24 * len(entries) if size is None else size}, {entry_size}, 0; {body}"
+
+
+ONE = (MIB, LAST - MIB, 1)
+GOES, STAYS = "\n# 15-2 ok", "is not free by the memory map"
+MAPS = [
+    ("one entry", memory_map(ONE), GOES),
+    ("from below on", memory_map((0, LAST, 1)), GOES),
+    ("to beyond 4 GiB", memory_map((MIB, 1 << 40, 1)), GOES),
+    ("two that meet", memory_map((MIB, MIB, 1), (2 * MIB, LAST, 1)), GOES),
+    ("the same, the other way round", memory_map((2 * MIB, LAST, 1), (MIB, MIB, 1)), GOES),
+    ("three with other kinds between", memory_map((3 * MIB, LAST, 1), (0, 0x9fc00, 1), (2 * MIB, MIB, 1), (0xf0000, 1 << 16, 2),
+                                                  (MIB, MIB, 1)), GOES),
+    ("behind another tag of odd size", ".long 2, 11; .ascii \"abc\"; .balign 8; " + memory_map(ONE), GOES),
+    ("longer entries", f".long 6, {16 + 2 * 32}, 32, 0; .quad 0, {MIB}; .long 2, 0, 0, 0; .quad {MIB}, {LAST}; .long 1, 0, 0, 0",
+     GOES),
+    ("a hole", memory_map((MIB, MIB, 1), (2 * MIB + 4096, LAST, 1)), STAYS),
+    ("its first page is missing", memory_map((MIB + 4096, LAST, 1)), STAYS),
+    ("it ends too early", memory_map((MIB, 2 * MIB, 1)), STAYS),
+    ("reserved", memory_map((MIB, LAST, 2)), STAYS),
+    ("ACPI tables in it", memory_map((MIB, MIB, 1), (2 * MIB, MIB, 3), (3 * MIB, LAST, 1)), STAYS),
+    ("above 4 GiB", memory_map(((1 << 32) + MIB, LAST, 1)), STAYS),
+    ("no entries", memory_map(), STAYS),
+    ("no map", "", STAYS),
+    ("another tag", memory_map(ONE, kind=7), STAYS),
+    ("entries of no size", memory_map((0, MIB, 2), ONE, entry_size=0), STAYS),
+    ("entries too short", memory_map((0, MIB, 2), ONE, entry_size=16), STAYS),
+    ("a tag of no size before it", ".long 2, 0; " + memory_map(ONE), STAYS),
+    ("a tag without an end before it", ".long 2, 0xfffffff0; " + memory_map(ONE), STAYS),
+    ("a tag that leads back to the one before it", ".long 9, 8, 2, 0xfffffff8; " + memory_map(ONE), STAYS),
+    ("a tag that ends within its entry", memory_map(ONE, size=39), STAYS),
+]
+symbols = {name: int(at, 16) for at, _, name in (line.split() for line in run("nm", KERNEL).out.splitlines())}
+run("objcopy", "-O", "binary", KERNEL, folder / "kernel.bin")
+(folder / "carrier.layout").write_text(LAYOUT, encoding="utf-8")
+for name, tags, said in MAPS:
+    source, elf = folder / "carrier.S", folder / "carrier.elf"
+    text = CARRIER.replace("TAGS", tags).replace("KERNEL", str((folder / "kernel.bin").absolute()))
+    entry = symbols["_start"] - symbols["image_start"] + (32 << 20)
+    source.write_text(text.replace("ENTRY", str(entry)), encoding="utf-8")
+    flags = ["-m64", "-static", "-nostdlib", "-no-pie", "-Wl,--build-id=none", "-Wl,-z,noexecstack", "-Wl,--no-warn-rwx-segments"]
+    built = run("gcc", *flags, "-Wl,-z,max-page-size=4096", f"-Wl,-T,{folder}/carrier.layout", source, "-o", elf)
+    result = run(PMUSIM, "--max-seconds", 5, elf, seconds=20)
+    if ok(built.status == 0 and said in result.out, f"boot information: {name}: {said.strip()}", f"{built}\n{result}"):
+        equal(result.tap.errors, [], f"boot information: {name}: valid TAP")
+
 # ---- GRUB, under UEFI ----
 
 # An EFI program that takes memory and fills it (UEFI Specification, "EFI System Table", "EFI_BOOT_SERVICES.
