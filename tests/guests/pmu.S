@@ -23,6 +23,13 @@
         .set LVT_MASK, 0x10000
         .set LVT_NMI, 0x400
         .set A_WHILE, 10000     /* far longer than any skid */
+        .set LBR_INFO, 0x1200
+        .set LBR_CTL, 0x14ce
+        .set LBR_DEPTH, 0x14cf
+        .set LBR_FROM, 0x1500
+        .set LBR_TO, 0x1600
+        .set LBR_ALL, 0x7f0007  /* every kind in both rings, LBREn */
+        .set LBR_USER, 0x7f0005 /* in ring 3 alone */
 
 /* OPEN ... CLOSE: counters from 0; FIXED0 counts instructions in both rings, PMC0 in ring 3, PMC1 in ring 0,
    FIXED1 and FIXED2 clocks. The counts are in n_* afterwards. Changes RAX, RCX, RDX. */
@@ -321,6 +328,64 @@ spin_end:
 1:
         WRITE_MSR GLOBAL_CTRL, 0
 
+        /* Architectural branch records: of instructions, not of what a test says of them */
+        xor %eax, %eax
+        cpuid
+        cmp $0x1c, %eax
+        jb no_records
+        mov $7, %eax
+        xor %ecx, %ecx
+        cpuid
+        bt $19, %edx
+        jc 1f
+no_records:
+        SKIP "architectural branch records", "CPUID.7:EDX[19] = 0"
+        jmp records_end
+1:
+        TRY "a depth of branch records that is not announced: #GP", 13, 0
+        WRITE_MSR LBR_DEPTH, 24
+        END
+        WRITE_MSR LBR_DEPTH, 8
+        TRY "a branch record past the depth: #GP", 13, 0
+        READ_MSR LBR_FROM + 8
+        END
+        WRITE_MSR LBR_CTL, LBR_ALL
+recorded_call:
+        call recorded_leaf
+recorded_jump:
+        jmp 1f
+1:      WRITE_MSR LBR_CTL, 0
+        READ_MSR LBR_FROM
+        EQUAL "the newest branch record is the jump's", %rax, $recorded_jump
+        READ_MSR LBR_INFO
+        shr $56, %rax
+        and $15, %eax
+        EQUAL "its type: a near relative jump", %rax, $2
+        READ_MSR LBR_FROM + 1
+        EQUAL "before it the return", %rax, $recorded_leaf
+        READ_MSR LBR_TO + 1
+        EQUAL "to behind the call", %rax, $recorded_jump
+        READ_MSR LBR_FROM + 2
+        EQUAL "before that the call", %rax, $recorded_call
+        READ_MSR LBR_TO + 2
+        EQUAL "to what it calls", %rax, $recorded_leaf
+        READ_MSR LBR_FROM + 3
+        EQUAL "and nothing before it", %rax, $0
+        WRITE_MSR LBR_DEPTH, 8
+        READ_MSR LBR_FROM
+        EQUAL "writing the depth clears the records", %rax, $0
+        WRITE_MSR LBR_CTL, LBR_USER
+        TRY "to ring 3 and out by a fault, while ring 3 is recorded: #GP", 13, 0
+        USER 1f
+1:      hlt
+        END
+        WRITE_MSR LBR_CTL, 0
+        READ_MSR LBR_FROM
+        EQUAL "into ring 3, which alone is recorded: FROM hides ring 0", %rax, $-1
+        READ_MSR LBR_FROM + 1
+        EQUAL "the way back is not recorded", %rax, $0
+records_end:
+
         /* For whoever compares two runs: the same numbers, to the last bit. */
         .macro TELL text, from
         mov \from, %rbx
@@ -367,6 +432,8 @@ close:
         mov %rax, n_reference
         ret
 
+recorded_leaf:
+        ret
 returns:
         nop
         iretq
