@@ -26,6 +26,7 @@ def simulated(fault, *words, image=KERNEL, cmdline="run=15-1,15-2,14-6,18-15"):
 
 def comparable(text):
     """Without the measured figures that depend on what ran before."""
+    text = re.sub(r"(mis)?predicted, \d+ cycles?", "predicted", text)
     return re.sub(r"CRC-32 \w{8}", "CRC-32", re.sub(r"TSC \d+ kHz", "TSC", text))
 
 
