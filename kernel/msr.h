@@ -1,8 +1,8 @@
 /*
  * MSR access. Every access of the kernel goes through here, so that each can be traced (trace=msr)
  * and the ones that may fault are caught (SDM vol. 2 "RDMSR", "WRMSR": #GP on a reserved address or
- * bit). The one exception is the counting window (pmu/window.S), which records its two writes
- * itself.
+ * bit). The exceptions are the counting window (pmu/window.S), which records its two writes itself,
+ * and the loops that measure what an access costs (lab/bodies.h).
  */
 #ifndef PMULAB_MSR_H
 #define PMULAB_MSR_H

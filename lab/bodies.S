@@ -6,6 +6,9 @@
  *
  * System V calling convention: the number of iterations is in RDI, at least 1. Only caller-saved registers.
  */
+#include "lab/bodies.h"
+#include "x86/msr.h"
+
 #define CHAIN_LENGTH  16
 #define STOSQ_REPEATS 16
 
@@ -98,6 +101,27 @@ body_spin_end:
     EACH body_parallel jnz 1b
     ONCE body_parallel ret
     END  body_parallel
+
+/* What reads and writes counters, COST_REPEATS of each an iteration; of counters, IA32_PMC1. */
+.macro COST name ecx insn
+    BODY \name
+    ONCE \name movl $\ecx, %ecx
+    ONCE \name xorl %eax, %eax
+    ONCE \name xorl %edx, %edx
+1:
+    .rept COST_REPEATS
+    EACH \name \insn
+    .endr
+    EACH \name decq %rdi
+    EACH \name jnz 1b
+    ONCE \name ret
+    END  \name
+.endm
+
+    COST body_rdtsc, 1, rdtsc
+    COST body_rdpmc, 1, rdpmc
+    COST body_rdmsr, (MSR_IA32_PMC0 + 1), rdmsr
+    COST body_wrmsr, (MSR_IA32_PMC0 + 1), wrmsr /* of 0 */
 
 /* void body_clock_read(struct clock_pair *pair, uint32_t selector) */
     .globl  body_clock_read

@@ -1,10 +1,14 @@
 /*
  * The functions under test, in assembly (lab/bodies.S), with the number of instructions
  * that each retires, RET included, as its listing has it: for a body with a loop, once + each *
- * iterations.
+ * iterations. COST_REPEATS is read by GNU as too.
  */
 #ifndef PMULAB_BODIES_H
 #define PMULAB_BODIES_H
+
+#define COST_REPEATS 8 /* of an instruction whose cost is measured, in each iteration */
+
+#ifndef __ASSEMBLER__
 
 #include <stdint.h>
 
@@ -34,6 +38,18 @@ extern const struct body_insns body_chain_insns;
 void body_parallel(uint64_t iterations);
 extern const struct body_insns body_parallel_insns;
 
+/* Instructions that read and write counters, COST_REPEATS of one an iteration: RDTSC; RDPMC of
+ * general counter 1; RDMSR of IA32_PMC1; WRMSR of 0 to it. #GP where that counter is missing, and
+ * not in the trace of MSR accesses. */
+void body_rdtsc(uint64_t iterations);
+extern const struct body_insns body_rdtsc_insns;
+void body_rdpmc(uint64_t iterations);
+extern const struct body_insns body_rdpmc_insns;
+void body_rdmsr(uint64_t iterations);
+extern const struct body_insns body_rdmsr_insns;
+void body_wrmsr(uint64_t iterations);
+extern const struct body_insns body_wrmsr_insns;
+
 /* Time-stamp counter and a counter read together by RDTSC and RDPMC, busy in between. */
 struct clock_pair {
     uint64_t tsc, counter;
@@ -55,4 +71,5 @@ static inline uint64_t insns_of(const struct body_insns *insns, uint64_t iterati
     return insns->once + insns->each * iterations;
 }
 
+#endif
 #endif

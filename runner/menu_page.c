@@ -42,6 +42,7 @@ static const struct {
     {"14-", "14  Branch records and the debug store"},
     {"15-", "15  Performance monitoring"},
     {"18-", "18  The local APIC"},
+    {"22-", "22  Counting, deeper"},
 };
 
 /* What the list has, in its order: all, chapters (no bar stands on them) and experiments. */
