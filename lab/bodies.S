@@ -1,47 +1,14 @@
 /*
- * The functions under test. Each instruction that runs once stands in ONCE, each of the loop in EACH: the
- * macros emit it and count it, so that the numbers in body_*_insns are the listing's own. Macro-fused pairs
- * (DEC, JNZ) retire as two instructions, a REP string instruction as one (SDM vol. 3 "Pre-defined
- * Architectural Performance Events", Instructions Retired).
+ * The functions under test, listed by the macros of lab/listing.h.
  *
  * System V calling convention: the number of iterations is in RDI, at least 1. Only caller-saved registers.
  */
 #include "lab/bodies.h"
+#include "lab/listing.h"
 #include "x86/msr.h"
 
 #define CHAIN_LENGTH  16
 #define STOSQ_REPEATS 16
-
-.macro BODY name
-    .text
-    .globl  \name
-    .type   \name, @function
-    .set    \name\()_once, 0
-    .set    \name\()_each, 0
-    .p2align 6
-\name:
-.endm
-
-.macro ONCE name line:vararg
-    \line
-    .set    \name\()_once, \name\()_once + 1
-.endm
-
-.macro EACH name line:vararg
-    \line
-    .set    \name\()_each, \name\()_each + 1
-.endm
-
-/* Ends a body: struct body_insns of bodies.h. */
-.macro END name
-    .size   \name, . - \name
-    .section .rodata
-    .globl  \name\()_insns
-    .p2align 3
-\name\()_insns:
-    .quad   \name\()_once, \name\()_each
-    .text
-.endm
 
     BODY body_empty
     ONCE body_empty ret

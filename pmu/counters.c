@@ -13,6 +13,7 @@
 #include "pmu/pebs.h"
 #include "pmu/pmi.h"
 #include "x86/msr.h"
+#include "x86/regs.h"
 
 /* Of each processor its own. */
 static struct {
@@ -80,6 +81,15 @@ uint64_t pmu_read(unsigned counter)
 uint64_t pmu_rdpmc(unsigned counter)
 {
     return rdpmc(pmu_rdpmc_selector(counter));
+}
+
+void pmu_allow_user_rdpmc(bool allow)
+{
+    uint64_t cr4;
+    __asm__ volatile("movq %%cr4, %0" : "=r"(cr4));
+    uint64_t wanted = allow ? cr4 | CR4_PCE : cr4 & ~(uint64_t)CR4_PCE;
+    if (wanted != cr4)
+        __asm__ volatile("movq %0, %%cr4" ::"r"(wanted) : "memory");
 }
 
 /* SDM vol. 3 "Full-Width Writes to Performance Counter Registers". */
@@ -231,6 +241,7 @@ void pmu_reset(void)
     window.open = false;
     pmi_reset();
     lbr_reset();
+    pmu_allow_user_rdpmc(false);
     if (!info->present)
         return;
     counters_reset(info);

@@ -83,8 +83,8 @@ const char *pmu_no_general(unsigned wanted);
 const char *pmu_no_event(unsigned event);
 
 /* The initial state: counters off and 0, PEBS off, overflow status cleared, DEBUGCTL 0 but for what
- * stays set (pmu/debugctl.h), no PMI handler, LVT perfmon unmasked with the PMI vector. Harmless
- * without a PMU. */
+ * stays set (pmu/debugctl.h), RDPMC for ring 0 alone, no PMI handler, LVT perfmon unmasked with the
+ * PMI vector. Harmless without a PMU. */
 void pmu_reset(void);
 
 /* The mask of all bits of IA32_PERF_GLOBAL_CTRL that this processor has. */
@@ -107,6 +107,9 @@ void pmu_select_fixed(uint64_t value);
 /* Reads a counter, by RDMSR and by RDPMC. */
 uint64_t pmu_read(unsigned counter);
 uint64_t pmu_rdpmc(unsigned counter);
+/* Lets RDPMC run in ring 3, or not (CR4.PCE: SDM vol. 3 "Control Registers"); of this processor,
+ * until pmu_reset(). */
+void pmu_allow_user_rdpmc(bool allow);
 /* ECX of RDPMC for a counter (SDM vol. 2 "RDPMC"). */
 uint32_t pmu_rdpmc_selector(unsigned counter);
 
