@@ -23,6 +23,7 @@
 #define WIDTH_MIN         32 /* a write by the old address takes 32 bits */
 #define WIDTH_MAX         64
 #define FIXED_USUAL       3 /* fixed counters of every processor with version 2 */
+#define HYBRID_MORE       2 /* general counters of a P core that leaf 0AH does not name */
 
 static struct pmu_info infos[MAX_CPUS];
 #define info (infos[this_cpu()->index])
@@ -105,6 +106,17 @@ static unsigned general_end_of_leaf_23h(void)
     return counters ? 32 - (unsigned)__builtin_clz(counters) : 0;
 }
 
+/* A hybrid processor without leaf 23H names in leaf 0AH what its two kinds of core have in common:
+ * the P cores of Alder Lake and Raptor Lake have two general counters more (Linux
+ * arch/x86/events/intel/core.c, intel_pmu_init()). */
+static unsigned general_end_of_hybrid(void)
+{
+    bool hybrid =
+        cpuid(0, 0).eax >= LEAF_FEATURES && (cpuid(LEAF_FEATURES, 0).edx & CPUID_7_EDX_HYBRID);
+    return info.n_general +
+           (hybrid && info.n_general + HYBRID_MORE <= PMU_MAX_GENERAL ? HYBRID_MORE : 0);
+}
+
 static bool find_general(void)
 {
     info.n_general = info.leaf_eax >> 8 & 0xff;
@@ -119,6 +131,9 @@ static bool find_general(void)
     }
     info.general_width = usable_width(info.leaf_eax >> 16 & 0xff, "general");
     unsigned end = general_end_of_leaf_23h();
+    info.leaf_23h = end != 0;
+    if (!info.leaf_23h)
+        end = general_end_of_hybrid();
     info.general_end = end > info.n_general ? end : info.n_general;
     return true;
 }

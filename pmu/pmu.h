@@ -40,9 +40,10 @@ struct pmu_info {
     bool present;                /* of a kind that the driver knows, with a general counter */
     unsigned version;   /* CPUID.0AH:EAX[7:0], to be shown: the fields say what follows from it */
     unsigned n_general; /* 0 to PMU_MAX_GENERAL */
-    /* The first number past those that leaf 0AH or leaf 23H names. Leaf 23H may name more than
-     * leaf 0AH; they are not used. */
+    /* The first number past those that leaf 0AH or leaf 23H names, or that a hybrid processor may
+     * have unnamed: more than leaf 0AH names are not used. */
     unsigned general_end;
+    bool leaf_23h;          /* there is one, which names the general counters */
     unsigned general_width; /* bits, 32 to 64 */
     unsigned n_fixed;       /* how many bits fixed_mask has */
     unsigned fixed_width;   /* bits, 32 to 64 */

@@ -38,6 +38,7 @@
 #define CPUID_7_EBX_SMAP               (1 << 20)
 #define CPUID_7_EBX_INTEL_PT           (1 << 25)
 #define CPUID_7_ECX_UMIP               (1 << 2)
+#define CPUID_7_EDX_HYBRID             (1 << 15)
 #define CPUID_7_EDX_ARCH_LBR           (1 << 19)
 #define CPUID_7_1_EAX_ARCH_PERFMON_EXT (1 << 8) /* sub-leaf 1: there is leaf 23H */
 #define CPUID_23_EAX_COUNTERS          (1 << 1) /* there is its sub-leaf 1 */

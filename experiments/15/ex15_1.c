@@ -93,7 +93,8 @@ static void check_announced(const struct pmu_info *info)
 
 /* Not ours: an MSR of another meaning may stand there, but then GLOBAL_CTRL has no bit for it.
  * Leaf 23H may name more counters than leaf 0AH (the P cores of Lunar Lake and Arrow Lake do, with
- * ten and eight): those are there, and the next after them is not. */
+ * ten and eight): those are there, and the next after them is not. Without leaf 23H the P cores of
+ * a hybrid processor may have more than it names. */
 static void check_one_past(const struct pmu_info *info)
 {
     uint64_t value = 0;
@@ -102,8 +103,11 @@ static void check_one_past(const struct pmu_info *info)
         check_skip(ONE_PAST, "there is no MSR past 32 general counters: CPUID.0AH:EAX[15:8] >= 32");
         return;
     }
-    if (past != info->n_general)
+    if (past != info->n_general && info->leaf_23h)
         value_str("leaf_23h", "names %u general counters, leaf 0AH %u", past, info->n_general);
+    else if (past != info->n_general)
+        value_str("hybrid", "leaf 0AH names %u general counters, a P core may have %u",
+                  info->n_general, past);
     bool counter_faults = !rdmsr_safe(pmu_counter_msr(past), &value);
     bool select_faults = !rdmsr_safe(pmu_select_msr(past), &value);
     value_str("rdmsr_counter", "%XH %s", (unsigned)pmu_counter_msr(past),
