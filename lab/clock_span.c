@@ -73,12 +73,9 @@ static void on_alarm(void)
     alarm_came = true;
 }
 
-struct clock_span clock_span_alarm(uint32_t microseconds, bool halt)
+void clock_wait_alarm(uint32_t microseconds, bool halt)
 {
-    struct clock_pair pair[2];
     alarm_came = false;
-    irq_disable();
-    body_clock_read(&pair[0], pmu_rdpmc_selector(REF));
     lapic_alarm(microseconds, on_alarm);
     while (!alarm_came) {
         if (halt)
@@ -87,6 +84,14 @@ struct clock_span clock_span_alarm(uint32_t microseconds, bool halt)
             body_open_for_interrupts();
         irq_disable();
     }
+}
+
+struct clock_span clock_span_alarm(uint32_t microseconds, bool halt)
+{
+    struct clock_pair pair[2];
+    irq_disable();
+    body_clock_read(&pair[0], pmu_rdpmc_selector(REF));
+    clock_wait_alarm(microseconds, halt);
     body_clock_read(&pair[1], pmu_rdpmc_selector(REF));
     irq_enable();
     return between(&pair[0], &pair[1]);

@@ -30,6 +30,10 @@ struct clock_span clock_span_busy_best(uint64_t iterations);
  * slept through by HLT or awaited in a loop. */
 struct clock_span clock_span_alarm(uint32_t microseconds, bool halt);
 
+/* The wait of such a span, for who reads other clocks around it. Interrupts must be off, and are
+ * off behind it. */
+void clock_wait_alarm(uint32_t microseconds, bool halt);
+
 /* How far the two clocks of a span are apart. */
 uint64_t clock_span_apart(struct clock_span span);
 

@@ -29,6 +29,7 @@ enum need {
     NEED_BTF = 1 << 14,          /* single-stepping on branches */
     NEED_GENERAL_2 = 1 << 16,    /* PMC0 and PMC1 */
     NEED_LOAD_LATENCY = 1 << 15, /* PEBS with latency and data source of loads */
+    NEED_APERF = 1 << 20,        /* IA32_APERF and IA32_MPERF */
 };
 
 /* NULL when all that needs names is here, else why the first missing one is not, naming the CPUID

@@ -1,12 +1,13 @@
 /* What an experiment needs, and who says that it is not there. */
 #include "lab/experiment.h"
-#include "kernel/print.h"
+#include "kernel/cpuid.h"
 #include "lapic/smp.h"
 #include "lapic/lapic.h"
 #include "pmu/debugctl.h"
 #include "pmu/lbr.h"
 #include "pmu/pebs.h"
 #include "pmu/pmu.h"
+#include "x86/cpuid.h"
 
 #include <stddef.h>
 
@@ -113,6 +114,13 @@ static const char *no_btf(void)
     return debugctl_lacks(DEBUGCTL_BTF, "BTF", text) ? text : NULL;
 }
 
+static const char *no_aperf(void)
+{
+    return cpuid(6, 0).ecx & CPUID_6_ECX_HW_COORD_FEEDBACK
+               ? NULL
+               : "no IA32_APERF and IA32_MPERF: CPUID.06H:ECX[0] = 0";
+}
+
 /* In the order in which the reasons are the most telling. */
 static const struct {
     unsigned need;
@@ -134,6 +142,7 @@ static const struct {
     {NEED_LBR, no_lbr},
     {NEED_LBR_SELECT, no_lbr_select},
     {NEED_BTF, no_btf},
+    {NEED_APERF, no_aperf},
     {NEED_SMP, no_smp},
 };
 

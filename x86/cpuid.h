@@ -30,6 +30,7 @@
 #define CPUID_1_EDX_DS                 (1 << 21)
 #define CPUID_1_EDX_FXSR               (1 << 24)
 #define CPUID_1_EDX_SSE                (1 << 25)
+#define CPUID_6_ECX_HW_COORD_FEEDBACK  (1 << 0)
 #define CPUID_7_EBX_FSGSBASE           (1 << 0)
 #define CPUID_7_EBX_TSC_ADJUST         (1 << 1)
 #define CPUID_7_EBX_SGX                (1 << 2)

@@ -15,6 +15,8 @@
 #define MSR_IA32_FEATURE_CONTROL    0x3a
 #define MSR_IA32_TSC_ADJUST         0x3b
 #define MSR_IA32_BIOS_SIGN_ID       0x8b
+#define MSR_IA32_MPERF              0xe7
+#define MSR_IA32_APERF              0xe8
 #define MSR_IA32_MTRRCAP            0xfe
 #define MSR_IA32_SYSENTER_CS        0x174
 #define MSR_IA32_SYSENTER_ESP       0x175

@@ -56,6 +56,10 @@ static bool has_tsc_adjust(const struct cpu *cpu)
 {
     return cpuid_has(cpu, 7, 0, CPUID_EBX, CPUID_7_EBX_TSC_ADJUST);
 }
+static bool has_perf_clocks(const struct cpu *cpu)
+{
+    return cpuid_has(cpu, 6, 0, CPUID_ECX, CPUID_6_ECX_HW_COORD_FEEDBACK);
+}
 static bool has_smi_count(const struct cpu *cpu)
 {
     return cpu->profile->smi_count;
@@ -204,6 +208,8 @@ static const struct msr table[] = {
      feature_control_write},
     {MSR_IA32_TSC_ADJUST, ANY, has_tsc_adjust, 0, tsc_adjust_read, tsc_adjust_write},
     {MSR_IA32_BIOS_SIGN_ID, ANY, NULL, 0, bios_sign_id_read, bios_sign_id_write},
+    {MSR_IA32_MPERF, ANY, has_perf_clocks, 0, mperf_read, mperf_write},
+    {MSR_IA32_APERF, ANY, has_perf_clocks, 0, aperf_read, aperf_write},
     {MSR_IA32_MTRRCAP, READ_ONLY, has_mtrr, 0, mtrrcap_read, NULL},
     {MSR_IA32_SYSENTER_CS, ANY, has_sep, FIELD(sysenter_cs), NULL, NULL},
     {MSR_IA32_SYSENTER_ESP, CANONICAL, has_sep, FIELD(sysenter_esp), NULL, NULL},

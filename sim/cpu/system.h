@@ -23,6 +23,8 @@ struct system_state {
     uint64_t bios_sign_id;
     uint64_t mtrr_def_type, mtrr_fixed[MTRR_FIXED], mtrr_var[MTRR_VARIABLE][2];
     uint64_t xcr0;
+    /* What IA32_MPERF and IA32_APERF held when the core had run for so many slots. */
+    uint64_t mperf, aperf, perf_since;
     bool shadow_ss;      /* cpu->shadow is that of MOV SS or POP SS: blocks #DB and NMI too */
     bool shadow_ends;    /* the instruction that runs now is the one in the shadow */
     bool took_far;       /* a far transfer, for BTF */
@@ -33,6 +35,12 @@ struct system_state {
     uint64_t watch[DEBUG_REGS];
     unsigned ve_reason; /* of the #VE that a trust domain has not asked about yet; 0: none */
 };
+
+/* IA32_MPERF and IA32_APERF: perf_clocks.c. */
+uint64_t mperf_read(const struct cpu *cpu);
+uint64_t aperf_read(const struct cpu *cpu);
+bool mperf_write(struct cpu *cpu, uint64_t value);
+bool aperf_write(struct cpu *cpu, uint64_t value);
 
 struct fault {
     unsigned vector;

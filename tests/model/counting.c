@@ -223,6 +223,64 @@ static void halted_time_is_not_counted(void **state)
     CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 0, "IA32_PMC0");
 }
 
+/* ---- Clocks outside of the PMU ---- */
+
+static void mperf_and_aperf_are_there_where_cpuid_says_so(void **state)
+{
+    static const char *const words[] = {"cpuid.0x6=4 0 0 0", "cpuid.0x6=4 0 1 0"};
+    (void)state;
+    for (unsigned there = 0; there < LENGTH(words); there++) {
+        rig_start("skylake", words[there], NULL);
+        for (uint32_t msr = MSR_IA32_MPERF; msr <= MSR_IA32_APERF; msr++) {
+            CHECK_EQUAL(!read_faults(msr), there, "RDMSR of %#x with %s", msr, words[there]);
+            CHECK_EQUAL(!write_faults(msr, 0), there, "WRMSR of %#x with %s", msr, words[there]);
+        }
+    }
+}
+
+/* A thousandth of a second of each kind. */
+static void mperf_and_aperf_count_in_c0(void **state)
+{
+    (void)state;
+    rig_start("skylake", NULL);
+    uint64_t core = rig.profile.core_hz / 1000, tsc = rig.profile.tsc_hz / 1000;
+    uint64_t slots = core * rig.profile.uarch.retire_width;
+    rig.cpu->now += slots;
+    CHECK_EQUAL(read_msr(MSR_IA32_APERF), core, "IA32_APERF");
+    CHECK_EQUAL(read_msr(MSR_IA32_MPERF), tsc, "IA32_MPERF");
+    rig.cpu->now += slots;
+    rig.cpu->halted += slots;
+    CHECK_EQUAL(read_msr(MSR_IA32_APERF), core, "IA32_APERF, halted");
+    CHECK_EQUAL(read_msr(MSR_IA32_MPERF), tsc, "IA32_MPERF, halted");
+    write_msr(MSR_IA32_APERF, 5);
+    CHECK_EQUAL(read_msr(MSR_IA32_APERF), 5, "IA32_APERF, written");
+    CHECK_EQUAL(read_msr(MSR_IA32_MPERF), tsc, "IA32_MPERF beside it");
+    write_msr(MSR_IA32_MPERF, 0);
+    CHECK_EQUAL(read_msr(MSR_IA32_APERF), 5, "IA32_APERF beside the other");
+    CHECK_EQUAL(read_msr(MSR_IA32_MPERF), 0, "IA32_MPERF, written");
+    rig.cpu->now += slots;
+    CHECK_EQUAL(read_msr(MSR_IA32_APERF), 5 + core, "IA32_APERF goes on");
+    CHECK_EQUAL(read_msr(MSR_IA32_MPERF), tsc, "IA32_MPERF goes on");
+}
+
+/* Either takes the other along. */
+static void mperf_and_aperf_overflow_together(void **state)
+{
+    (void)state;
+    for (uint32_t msr = MSR_IA32_MPERF; msr <= MSR_IA32_APERF; msr++) {
+        rig_start("skylake", "clock.core_hz=3000000000", "clock.tsc_hz=3000000000", NULL);
+        uint64_t cycle = rig.profile.uarch.retire_width;
+        rig.cpu->now += 1000 * cycle;
+        write_msr(msr, (uint64_t)-10);
+        rig.cpu->now += 9 * cycle;
+        CHECK_EQUAL(read_msr(msr), UINT64_MAX, "%#x before the overflow", msr);
+        CHECK_EQUAL(read_msr(msr ^ MSR_IA32_MPERF ^ MSR_IA32_APERF), 1009, "the other one");
+        rig.cpu->now += 7 * cycle;
+        CHECK_EQUAL(read_msr(MSR_IA32_MPERF), 6, "IA32_MPERF after the overflow of %#x", msr);
+        CHECK_EQUAL(read_msr(MSR_IA32_APERF), 6, "IA32_APERF after the overflow of %#x", msr);
+    }
+}
+
 /* ---- Conditions ---- */
 
 /* Cycles with so many instructions each, in CPL 0; one digit a cycle. Then the counter stops and is
@@ -292,12 +350,22 @@ static void conditions_hold_in_counted_rings_only(void **state)
 }
 
 const struct CMUnitTest counting_tests[] = {
-    RULE(only_the_selected_event_counts),     RULE(an_absent_event_counts_nothing),
-    RULE(general_counters_filter_rings),      RULE(fixed_counters_filter_rings),
-    RULE(en_switches_a_general_counter),      RULE(global_ctrl_gates_each_counter),
-    RULE(version_1_has_no_global_enable),     RULE(power_on_values_and_init),
-    RULE(clocks_run_at_their_rates),          RULE(halted_time_is_not_counted),
-    RULE(cmask_counts_cycles_at_or_above_it), RULE(inv_counts_cycles_below_cmask),
-    RULE(edge_counts_rises_of_the_condition), RULE(conditions_hold_in_counted_rings_only),
+    RULE(only_the_selected_event_counts),
+    RULE(an_absent_event_counts_nothing),
+    RULE(general_counters_filter_rings),
+    RULE(fixed_counters_filter_rings),
+    RULE(en_switches_a_general_counter),
+    RULE(global_ctrl_gates_each_counter),
+    RULE(version_1_has_no_global_enable),
+    RULE(power_on_values_and_init),
+    RULE(clocks_run_at_their_rates),
+    RULE(halted_time_is_not_counted),
+    RULE(mperf_and_aperf_are_there_where_cpuid_says_so),
+    RULE(mperf_and_aperf_count_in_c0),
+    RULE(mperf_and_aperf_overflow_together),
+    RULE(cmask_counts_cycles_at_or_above_it),
+    RULE(inv_counts_cycles_below_cmask),
+    RULE(edge_counts_rises_of_the_condition),
+    RULE(conditions_hold_in_counted_rings_only),
 };
 const size_t n_counting_tests = LENGTH(counting_tests);
