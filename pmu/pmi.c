@@ -145,11 +145,12 @@ static void pmi_interrupt(struct trap_frame *frame)
 
 /* Ours when the local APIC has masked the LVT entry that is set to NMI delivery, which no other NMI
  * does; or, where it does not mask (KVM before its commit a16eb25b09c0 of 2023, some kinds of
- * processors), when there is something to handle. */
+ * processors), when a PMI is waited for and there is something to handle. Not asked at other times:
+ * a machine may refuse to tell its status, and have many NMIs. */
 static bool is_pmi(uint32_t lvt)
 {
     return (lvt & APIC_LVT_DELIVERY) == APIC_LVT_DELIVERY_NMI && pmu_info()->present &&
-           ((lvt & APIC_LVT_MASK) || has_cause(pmu_status()));
+           ((lvt & APIC_LVT_MASK) || (dispatch.handler != NULL && has_cause(pmu_status())));
 }
 
 /* An NMI owes no EOI: it does not pass through the ISR (SDM vol. 3 "Signaling Interrupt Servicing
