@@ -8,6 +8,7 @@
 #include "x86/msr.h"
 
 #define CHAIN_LENGTH  16
+#define BURST_LENGTH  32
 #define STOSQ_REPEATS 16
 
     BODY body_empty
@@ -68,6 +69,23 @@ body_spin_end:
     EACH body_parallel jnz 1b
     ONCE body_parallel ret
     END  body_parallel
+
+    BODY body_bursts
+    ONCE body_bursts movl $7, %ecx
+1:  EACH body_bursts lfence             /* the division starts when all before it is done */
+    EACH body_bursts movq $-1, %rax
+    EACH body_bursts xorl %edx, %edx
+    EACH body_bursts divq %rcx
+    .rept BURST_LENGTH / 4
+    EACH body_bursts addq %rax, %rsi    /* none starts before the quotient is there */
+    EACH body_bursts addq %rax, %r8
+    EACH body_bursts addq %rax, %r9
+    EACH body_bursts addq %rax, %r10
+    .endr
+    EACH body_bursts decq %rdi
+    EACH body_bursts jnz 1b
+    ONCE body_bursts ret
+    END  body_bursts
 
 /* What reads and writes counters, COST_REPEATS of each an iteration; of counters, IA32_PMC1. */
 .macro COST name ecx insn

@@ -50,6 +50,11 @@ extern const struct body_insns body_rdmsr_insns;
 void body_wrmsr(uint64_t iterations);
 extern const struct body_insns body_wrmsr_insns;
 
+/* Bursts and stalls by turns: nothing retires while a division is under way, which LFENCE keeps
+ * from starting early, then additions that have waited for it retire several at once. */
+void body_bursts(uint64_t iterations);
+extern const struct body_insns body_bursts_insns;
+
 /* Time-stamp counter and a counter read together by RDTSC and RDPMC, busy in between. */
 struct clock_pair {
     uint64_t tsc, counter;
