@@ -14,7 +14,7 @@
 const struct erratum errata[] = {
     {"AAK100, AAP53, BD53", "Nehalem, Westmere",
      "a general counter may count at the core's clock or not at all, until a sequence of events has reset it: done before each experiment",
-     "15-*,18-15",
+     "15-*,18-15,22-*",
      "Core i7 mobile specification update, AAP53; Linux, core.c, intel_pmu_nhm_workaround()",
      ERRATUM_COUNTERS,
      ROWS{{0x1a, ANY, 0}, {0x1e, ANY, 0}, {0x2e, ANY, 0}, {0x25, ANY, 0}, {0x2c, ANY, 0}, {0x2f, ANY, 0}, {0}}},

@@ -242,6 +242,7 @@ static const struct {
     {"lvt-open", FAULT_HV_LVT_OPEN},
     {"uncounted", FAULT_HV_UNCOUNTED},
     {"injects-db", FAULT_HV_INJECTS_DB},
+    {"fixed-drops", FAULT_HV_FIXED_DROPS},
 };
 
 static bool set_hypervisor(struct faults *f, const char *text)
@@ -312,11 +313,13 @@ static const struct {
      "                   masked; fixed: only the fixed counters were left on; claimed: an event\n"
      "                   was left in IA32_PERFEVTSEL0, which is not on; x2apic: the local APIC\n"
      "                   was left in x2APIC mode"},
-    {"hypervisor", "KIND", "lvt-open, uncounted or injects-db", set_hypervisor,
+    {"hypervisor", "KIND", "lvt-open, uncounted, injects-db or fixed-drops", set_hypervisor,
      "lvt-open: a PMI does not set the mask bit of LVT perfmon (KVM before 2023);\n"
      "                   uncounted: instructions that it executes itself (CPUID, HLT, RDMSR,\n"
      "                   WRMSR, RDPMC, ports) are not counted (KVM before 2022); injects-db: a\n"
-     "                   #DB is recorded and leaves IA32_DEBUGCTL.LBR and BTF (KVM)"},
+     "                   #DB is recorded and leaves IA32_DEBUGCTL.LBR and BTF (KVM);\n"
+     "                   fixed-drops: a write to a fixed counter drops what is past the width\n"
+     "                   (KVM)"},
 };
 #define N_WORDS (sizeof(words) / sizeof(words[0]))
 

@@ -52,9 +52,10 @@ unsigned fault_pmi(struct cpu *cpu);
 
 /* What some hypervisors do between the processor and their guest. */
 enum fault_hypervisor {
-    FAULT_HV_LVT_OPEN = 1 << 0,  /* no mask bit in LVT perfmon when a PMI is delivered */
-    FAULT_HV_UNCOUNTED = 1 << 1, /* what it executes for the guest is in no count */
-    FAULT_HV_INJECTS_DB = 1 << 2 /* SDM vol. 3 "Event Injection" in place of a debug exception */
+    FAULT_HV_LVT_OPEN = 1 << 0,   /* no mask bit in LVT perfmon when a PMI is delivered */
+    FAULT_HV_UNCOUNTED = 1 << 1,  /* what it executes for the guest is in no count */
+    FAULT_HV_INJECTS_DB = 1 << 2, /* SDM vol. 3 "Event Injection" in place of a debug exception */
+    FAULT_HV_FIXED_DROPS = 1 << 3 /* what is past a fixed counter's width is no #GP, but dropped */
 };
 bool fault_hypervisor(const struct cpu *cpu, enum fault_hypervisor kind);
 

@@ -3,6 +3,7 @@
  * range that the processor lacks is #GP (SDM vol. 2 "RDMSR": "a reserved or unimplemented MSR
  * address"), and so is a bit that the register lacks ("WRMSR").
  */
+#include "sim/fault.h"
 #include "sim/pmu/internal.h"
 #include "x86/msr.h"
 #include "x86/pmu.h"
@@ -122,6 +123,8 @@ static uint64_t general_mask(const struct pmu *pmu)
  * fixed-function counter are reserved and must be written as zeros". */
 static uint64_t fixed_mask(const struct pmu *pmu)
 {
+    if (fault_hypervisor(pmu->cpu, FAULT_HV_FIXED_DROPS))
+        return UINT64_MAX;
     return bits(pmu->profile->pmu.fixed_width);
 }
 
@@ -180,7 +183,7 @@ static bool write_a_pmc(struct pmu *pmu, unsigned i, uint64_t value)
 
 static bool write_fixed(struct pmu *pmu, unsigned i, uint64_t value)
 {
-    return set_counter(pmu, &pmu->fixed[i], value);
+    return set_counter(pmu, &pmu->fixed[i], value & bits(pmu->profile->pmu.fixed_width));
 }
 
 /* ---- Status ---- */
