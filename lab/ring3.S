@@ -3,6 +3,7 @@
  * text so that the table of symbols has its names; ring 3 sees a copy.
  */
 #include "lab/listing.h"
+#include "lab/ring3.h"
 
     .text
 
@@ -41,6 +42,16 @@ user_counted_leaf:                      /* called once an iteration */
     .globl user_counted_end
 user_counted_end:
     END  user_counted
+
+    BODY user_touch
+    ONCE user_touch movl $USER_TOUCH_PAGES, %ecx
+1:  EACH user_touch movb (%rdi), %al
+    EACH user_touch addq $4096, %rdi
+    EACH user_touch decl %ecx
+    EACH user_touch jnz 1b
+    .globl user_touch_end
+user_touch_end:
+    END  user_touch
 
     .globl user_rdpmc, user_rdpmc_instruction, user_rdpmc_end
     .type user_rdpmc, @function
