@@ -104,7 +104,7 @@ MACHINES = [
      ["\nnot ok - ex14-5 with it they stand still: LBR cleared before version 4, LBR_FRZ from 4 on\n"], []),
     # SMIs, far more often than any firmware makes them: FREEZE_WHILE_SMM stays set where it is there, and they enter
     # neither counts nor records. Not with 15-12, which holds the TSC against a counter that stands in SMM.
-    *[(profile, [], [f"smi={period}", "cpus=2"], "run=14-*,15-1,15-2,15-3,15-4,15-5,15-6,15-7,15-8,15-9,15-11,15-13,18-15",
+    *[(profile, [], [f"smi={period}", "cpus=2"], "run=14-*,15-1,15-2,15-3,15-4,15-5,15-6,15-7,15-8,15-9,15-11,15-13,18-15,22-1,22-2,22-3",
        CLEAN, ["\n# SMIs while it ran: "], []) for profile in ("westmere", "skylake") for period in (3000, 20000)],
     ("skylake", [], ["smi=100000"], "run=15-12", FAILS,
      ["# SMIs fell in (MSR_SMI_COUNT): the TSC runs on in them, FIXED_CTR2 may stand\nnot ok - ex15-12 busy: "], ["TSC's rate"]),

@@ -54,7 +54,7 @@ const struct experiment ex22_1 = {
  * core may have counters that CPUID hides beside E cores with fewer.
  */
 #define SELECT    EVENT_INST_RETIRED_ANY_P
-#define ROUNDS    1000
+#define ROUNDS    200
 #define CROSSINGS 2 /* IRETQ and INT */
 
 struct rings {
