@@ -252,7 +252,7 @@ static const struct {
     const char *right;
 } words[] = {
     {"run", NEEDS_VALUE, read_run,
-     "run takes up to 32 of N-M, N-* or all, with commas between (run=15-3,14-*)"},
+     "run takes up to 128 of N-M, N-* or all, with commas between (run=15-3,14-*)"},
     {"list", NO_VALUE, read_list, "list stands alone"},
     {"menu", MAY_HAVE_VALUE, read_menu,
      "menu stands alone or takes the seconds it waits, up to 3600 (menu=10; 0: for ever)"},

@@ -11,7 +11,7 @@
 #include "kernel/time.h"
 #include "lapic/lapic.h"
 
-#define CMDLINE_MAX_SELECT 32
+#define CMDLINE_MAX_SELECT 128
 #define CMDLINE_MAX_ERRORS 8
 #define CMDLINE_WORD       48
 
