@@ -10,14 +10,14 @@ extern const struct experiment ex14_9, ex14_10, ex14_11, ex14_12, ex14_13;
 extern const struct experiment ex15_5, ex15_6, ex15_7, ex15_8, ex15_9, ex15_10;
 extern const struct experiment ex15_1, ex15_2, ex15_3, ex15_4, ex15_11, ex15_12, ex15_13;
 extern const struct experiment ex18_15;
-extern const struct experiment ex22_1, ex22_2, ex22_3, ex22_4, ex22_5, ex22_6, ex22_11, ex22_12,
-    ex22_14, ex22_15;
+extern const struct experiment ex22_1, ex22_2, ex22_3, ex22_4, ex22_5, ex22_6, ex22_7, ex22_11,
+    ex22_12, ex22_14, ex22_15;
 
 const struct experiment *const experiments[] = {
-    &ex0_1,   &ex0_2,   &ex0_3,   &ex0_4,   &ex0_5,   &ex0_6,   &ex0_7,   &ex0_8,
-    &ex0_9,   &ex0_10,  &ex14_1,  &ex14_2,  &ex14_3,  &ex14_4,  &ex14_5,  &ex14_6,
-    &ex14_7,  &ex14_8,  &ex14_9,  &ex14_10, &ex14_11, &ex14_12, &ex14_13, &ex15_1,
-    &ex15_2,  &ex15_3,  &ex15_4,  &ex15_5,  &ex15_6,  &ex15_7,  &ex15_8,  &ex15_9,
-    &ex15_10, &ex15_11, &ex15_12, &ex15_13, &ex18_15, &ex22_1,  &ex22_2,  &ex22_3,
-    &ex22_4,  &ex22_5,  &ex22_6,  &ex22_11, &ex22_12, &ex22_14, &ex22_15, NULL,
+    &ex0_1,   &ex0_2,   &ex0_3,   &ex0_4,   &ex0_5,   &ex0_6,   &ex0_7,   &ex0_8,   &ex0_9,
+    &ex0_10,  &ex14_1,  &ex14_2,  &ex14_3,  &ex14_4,  &ex14_5,  &ex14_6,  &ex14_7,  &ex14_8,
+    &ex14_9,  &ex14_10, &ex14_11, &ex14_12, &ex14_13, &ex15_1,  &ex15_2,  &ex15_3,  &ex15_4,
+    &ex15_5,  &ex15_6,  &ex15_7,  &ex15_8,  &ex15_9,  &ex15_10, &ex15_11, &ex15_12, &ex15_13,
+    &ex18_15, &ex22_1,  &ex22_2,  &ex22_3,  &ex22_4,  &ex22_5,  &ex22_6,  &ex22_7,  &ex22_11,
+    &ex22_12, &ex22_14, &ex22_15, NULL,
 };

@@ -85,6 +85,9 @@ MACHINES = [
     # Nothing names the two counters more of an Alder Lake's P cores: leaf 0AH has what all its cores have.
     ("alderlake", ["pmu.general_more=2", "pmu.contradictory=yes"], [], "run=15-1,22-5", CLEAN,
      ['hybrid: "leaf 0AH names 6 general counters, a P core may have 8"', "C9H #GP", "tried_from: 8\n"], ["SKIP"]),
+    # With SGX the status has ASCI.
+    ("skylake", ["cpuid.0x7.0=0 0x0080030d 0 0"], [], "run=22-7", CLEAN,
+     ["\nok - ex22-7 ASCI can be set and cleared\n  ---\n  set: 0x1000000000000000\n  reset: 0x0\n"], ["SKIP"]),
     # Load latency on counter 3 alone, as perfmon's event lists have it where Linux takes any.
     *[(profile, [f"event.{event} load pebs latency counters=0x8"], [], "run=15-10", CLEAN, ["\nok - ex15-10 "], ["SKIP"])
       for profile, event in [("haswell", "0xcd.0x01=MEM_TRANS_RETIRED.LOAD_LATENCY"),
