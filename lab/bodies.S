@@ -57,6 +57,17 @@ body_spin_end:
     ONCE body_chain ret
     END  body_chain
 
+    BODY body_serial
+    ONCE body_serial movq %rdi, %rcx
+    ONCE body_serial movl $3, %eax
+1:
+    .rept CHAIN_LENGTH
+    EACH body_serial imulq %rax, %rax
+    .endr
+    EACH body_serial loop 1b
+    ONCE body_serial ret
+    END  body_serial
+
     BODY body_parallel
 1:
     .rept CHAIN_LENGTH / 4

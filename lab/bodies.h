@@ -34,6 +34,10 @@ extern const char body_spin_end[]; /* first byte after it */
 void body_chain(uint64_t iterations);
 extern const struct body_insns body_chain_insns;
 
+/* The same, looped by one instruction: no more than three of them retire at once. */
+void body_serial(uint64_t iterations);
+extern const struct body_insns body_serial_insns;
+
 /* As many additions that do not need each other: width bound. */
 void body_parallel(uint64_t iterations);
 extern const struct body_insns body_parallel_insns;
