@@ -68,9 +68,10 @@ static void count_round(struct group *group, uint64_t iterations)
     group->count += pmu_read(1);
 }
 
-static uint64_t phase_of(unsigned round)
+/* The body that keeps step: in each turn its phases are those of the groups. */
+static uint64_t phase_of(unsigned group)
 {
-    return (uint64_t)ITERATIONS * (1 + round % n_groups);
+    return (uint64_t)ITERATIONS * (1 + group);
 }
 
 static void measure(void)
@@ -79,10 +80,12 @@ static void measure(void)
     for (unsigned g = 0; g < n_groups; g++)
         for (unsigned round = 0; round < n_rounds; round++)
             count_round(&at_length[g], ITERATIONS);
-    for (unsigned round = 0; round < n_rounds; round++)
-        count_round(&in_turn[round % n_groups], ITERATIONS);
-    for (unsigned round = 0; round < n_rounds; round++)
-        count_round(&in_step[round % n_groups], phase_of(round));
+    for (unsigned turn = 0; turn < TURNS; turn++)
+        for (unsigned g = 0; g < n_groups; g++)
+            count_round(&in_turn[g], ITERATIONS);
+    for (unsigned turn = 0; turn < TURNS; turn++)
+        for (unsigned g = 0; g < n_groups; g++)
+            count_round(&in_step[g], phase_of(g));
 }
 
 /* Each group had every n_groups-th round. */
