@@ -11,9 +11,11 @@
 #define PATTERN              ARCH_U64(0xa5a5a5a55a5a5a5a)
 #define OLD_ADDRESS_ALL_ONES 0xffffffffULL /* what the old address takes of an all-ones value */
 
+/* Those of the first five versions, and what more the processor knows of. */
 static void note_events(const struct pmu_info *info)
 {
-    for (unsigned i = 0; i < PMU_N_EVENTS; i++)
+    unsigned known = info->leaf_eax >> 24;
+    for (unsigned i = 0; i < PMU_N_EVENTS && (i <= PMU_EVENT_SLOTS || i < known); i++)
         note("  event %u  %02XH/%02XH  %-30s %s", i, pmu_events[i].code & 0xffu,
              pmu_events[i].code >> 8u, pmu_events[i].name,
              info->events >> i & 1 ? "available" : "not available");

@@ -47,7 +47,8 @@ static void dump_msr(uint32_t msr, const char *comment)
 static void dump_general(unsigned n)
 {
     struct pmu_msr_value select = read_msr(pmu_select_msr(n));
-    const char *event = select.value != 0 ? pmu_event_name(select.value) : NULL;
+    const char *event =
+        select.value != 0 ? pmu_event_name(select.value, pmu_info()->version) : NULL;
     dump_value(pmu_select_msr(n), select, NULL);
     dump_msr(pmu_counter_msr(n), event != NULL ? event : "");
 }

@@ -42,8 +42,17 @@
 #define CPUID_7_EDX_HYBRID             (1 << 15)
 #define CPUID_7_EDX_ARCH_LBR           (1 << 19)
 #define CPUID_7_1_EAX_ARCH_PERFMON_EXT (1 << 8) /* sub-leaf 1: there is leaf 23H */
-#define CPUID_23_EAX_COUNTERS          (1 << 1) /* there is its sub-leaf 1 */
-#define CPUID_1A_CORE_TYPE_ATOM        0x20     /* EAX[31:24] */
+#define CPUID_A_EDX_SLOTS_PER_CYCLE    0xf0000
+#define CPUID_23_EAX_COUNTERS          (1 << 1) /* there is its sub-leaf 1: the counters */
+#define CPUID_23_EAX_RELOAD            (1 << 2) /* 2: which are reloaded, and by which */
+#define CPUID_23_EAX_EVENTS            (1 << 3) /* 3: the architectural events, 1: available */
+#define CPUID_23_EAX_PEBS              (1 << 4) /* 4: what architectural PEBS can do */
+#define CPUID_23_EAX_PEBS_COUNTERS     (1 << 5) /* 5: of which counters */
+#define CPUID_23_EBX_UMASK2            (1 << 0)
+#define CPUID_23_EBX_EQ                (1 << 1)
+#define CPUID_23_EBX_RDPMC_USR_DISABLE (1 << 2)
+#define CPUID_23_ECX_SLOTS_PER_CYCLE   0xff
+#define CPUID_1A_CORE_TYPE_ATOM        0x20 /* EAX[31:24] */
 #define CPUID_1A_CORE_TYPE_CORE        0x40
 #define CPUID_1C_EAX_DEPTHS            0xff /* bit n: 8 * (n + 1) records */
 #define CPUID_1C_EAX_DEEP_C_RESET      (1 << 30)

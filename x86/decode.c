@@ -32,6 +32,7 @@ struct decode_layout {
     /* The fields once more for each counter, every time so many bits higher; 0 groups: once. */
     unsigned groups, stride;
     const char *group;
+    const struct field *exceptions; /* fields of a group that are something else there; or NULL */
     bool partial; /* many more bits have a meaning in some model: they are not called reserved */
 };
 
@@ -57,17 +58,25 @@ static const struct decode_layout perfevtsel = {.fields = (const struct field[])
     FLAG(PERFEVTSEL_INV,      "INV"),
     AMOUNT(PERFEVTSEL_CMASK,  "CMASK"),
     FLAG(PERFEVTSEL_ADAPTIVE, "Adaptive_Record"),
+    FLAG(PERFEVTSEL_EN_LBR_LOG, "EN_LBR_LOG"),
+    FLAG(PERFEVTSEL_EQ,       "EQ"),
+    FLAG(PERFEVTSEL_RDPMC_USR_DISABLE, "RDPMC_USR_DISABLE"),
+    AMOUNT(PERFEVTSEL_UMASK2, "UMASK2"),
     END,
 }};
 
-/* Four bits a counter, SDM vol. 3 "FIXED_CTR_CTRL MSR"; the fifth is that of adaptive PEBS. There
- * the counters from 8 on would have theirs: no processor has so many. */
+/* Four bits a counter, SDM vol. 3 "FIXED_CTR_CTRL MSR"; from 32 on there are two more. There the
+ * counters from 8 on would have theirs: no processor has so many. */
 static const struct decode_layout fixed_ctr_ctrl = {.fields = (const struct field[]){
     FLAG(FIXED_CTR_CTRL_OS,       "OS"),
     FLAG(FIXED_CTR_CTRL_USR,      "USR"),
     FLAG(FIXED_CTR_CTRL_ANY,      "ANY"),
     FLAG(FIXED_CTR_CTRL_PMI,      "PMI"),
     FLAG(FIXED_CTR_CTRL_ADAPTIVE, "Adaptive_Record"),
+    FLAG(FIXED_CTR_CTRL_RDPMC_USR_DISABLE, "RDPMC_USR_DISABLE"),
+    END,
+}, .exceptions = (const struct field[]){
+    FLAG(FIXED_CTR_CTRL_METRICS_CLEAR_EN, "METRICS_CLEAR_EN"),
     END,
 }, .groups = 8, .stride = FIXED_CTR_CTRL_BITS, .group = "FIXED_CTR%u"};
 
@@ -212,6 +221,7 @@ static const struct decode_layout perf_capabilities = {.fields = (const struct f
     FLAG(PERF_CAP_PERF_METRICS,     "PERF_METRICS"),
     FLAG(PERF_CAP_PEBS_OUTPUT_PT,   "PEBS_OUTPUT_PT"),
     FLAG(PERF_CAP_PEBS_TIMING_INFO, "PEBS_TIMING_INFO"),
+    FLAG(PERF_CAP_RDPMC_METRICS_CLEAR, "RDPMC_METRICS_CLEAR"),
     END,
 }};
 
@@ -220,6 +230,23 @@ static const struct decode_layout perf_metrics = {.fields = (const struct field[
     AMOUNT(PERF_METRICS_BAD_SPECULATION, "BAD_SPECULATION"),
     AMOUNT(PERF_METRICS_FRONTEND_BOUND,  "FRONTEND_BOUND"),
     AMOUNT(PERF_METRICS_BACKEND_BOUND,   "BACKEND_BOUND"),
+    AMOUNT(PERF_METRICS_HEAVY_OPERATIONS,   "HEAVY_OPERATIONS"),
+    AMOUNT(PERF_METRICS_BRANCH_MISPREDICTS, "BRANCH_MISPREDICTS"),
+    AMOUNT(PERF_METRICS_FETCH_LATENCY,      "FETCH_LATENCY"),
+    AMOUNT(PERF_METRICS_MEMORY_BOUND,       "MEMORY_BOUND"),
+    END,
+}};
+
+/* Whose overflow reloads the counter. */
+static const struct decode_layout pmc_cfg_b = {.fields = (const struct field[]){
+    COUNTERS(GLOBAL_GENERAL, "PMC%u"),
+    COUNTERS(GLOBAL_FIXED,   "FIXED_CTR%u"),
+    END,
+}};
+
+/* The upper half is architectural PEBS's. */
+static const struct decode_layout pmc_cfg_c = {.fields = (const struct field[]){
+    NUMBER(PMC_CFG_C_RELOAD, "RELOAD"),
     END,
 }, .partial = true};
 
@@ -334,7 +361,7 @@ static const struct decode_register registers[] = {
     MANY(MSR_LASTBRANCH_0_TO_CORE2, 8, 1, "MSR_LASTBRANCH_%u_TO_IP", NULL),
     ONE(MSR_SMI_COUNT, "MSR_SMI_COUNT", NULL),
     ONE(MSR_IA32_BIOS_SIGN_ID, "IA32_BIOS_SIGN_ID", NULL),
-    MANY(MSR_IA32_PMC0, 8, 1, "IA32_PMC%u", NULL),
+    MANY(MSR_IA32_PMC0, 10, 1, "IA32_PMC%u", NULL),
     ONE(MSR_IA32_MTRRCAP, "IA32_MTRRCAP", NULL),
     ONE(MSR_IA32_SYSENTER_CS, "IA32_SYSENTER_CS", NULL),
     ONE(MSR_IA32_SYSENTER_ESP, "IA32_SYSENTER_ESP", NULL),
@@ -380,7 +407,7 @@ static const struct decode_register registers[] = {
     {MSR_IA32_PEBS_ENABLE, 1, 1, "IA32_PEBS_ENABLE", &extended_pebs_enable, 5, UINT8_MAX},
     ONE(MSR_PEBS_DATA_CFG, "MSR_PEBS_DATA_CFG", &pebs_data_cfg),
     ONE(MSR_PEBS_LD_LAT_THRESHOLD, "MSR_PEBS_LD_LAT_THRESHOLD", NULL),
-    MANY(MSR_IA32_A_PMC0, 8, 1, "IA32_A_PMC%u", NULL),
+    MANY(MSR_IA32_A_PMC0, 10, 1, "IA32_A_PMC%u", NULL),
     ONE(MSR_IA32_DS_AREA, "IA32_DS_AREA", NULL),
     MANY(MSR_LASTBRANCH_0_FROM_IP, 32, 1, "MSR_LASTBRANCH_%u_FROM_IP", NULL),
     MANY(MSR_LASTBRANCH_0_TO_IP, 32, 1, "MSR_LASTBRANCH_%u_TO_IP", NULL),
@@ -414,6 +441,13 @@ static const struct decode_register registers[] = {
     ONE(MSR_IA32_LBR_DEPTH, "IA32_LBR_DEPTH", NULL),
     MANY(MSR_IA32_LBR_0_FROM_IP, 32, 1, "IA32_LBR_%u_FROM_IP", NULL),
     MANY(MSR_IA32_LBR_0_TO_IP, 32, 1, "IA32_LBR_%u_TO_IP", NULL),
+    MANY(MSR_IA32_PMC_GP0_CTR, 10, MSR_IA32_PMC_STRIDE, "IA32_PMC_GP%u_CTR", NULL),
+    MANY(MSR_IA32_PMC_GP0_CFG_A, 10, MSR_IA32_PMC_STRIDE, "IA32_PMC_GP%u_CFG_A", &perfevtsel),
+    MANY(MSR_IA32_PMC_GP0_CFG_B, 10, MSR_IA32_PMC_STRIDE, "IA32_PMC_GP%u_CFG_B", &pmc_cfg_b),
+    MANY(MSR_IA32_PMC_GP0_CFG_C, 10, MSR_IA32_PMC_STRIDE, "IA32_PMC_GP%u_CFG_C", &pmc_cfg_c),
+    MANY(MSR_IA32_PMC_FX0_CTR, 7, MSR_IA32_PMC_STRIDE, "IA32_PMC_FX%u_CTR", NULL),
+    MANY(MSR_IA32_PMC_FX0_CFG_B, 7, MSR_IA32_PMC_STRIDE, "IA32_PMC_FX%u_CFG_B", &pmc_cfg_b),
+    MANY(MSR_IA32_PMC_FX0_CFG_C, 7, MSR_IA32_PMC_STRIDE, "IA32_PMC_FX%u_CFG_C", &pmc_cfg_c),
     ONE(MSR_IA32_EFER, "IA32_EFER", &efer),
     ONE(MSR_IA32_STAR, "IA32_STAR", NULL),
     ONE(MSR_IA32_LSTAR, "IA32_LSTAR", NULL),
@@ -466,6 +500,14 @@ static unsigned width(uint64_t mask)
     return bits;
 }
 
+static const struct field *exception(const struct decode_layout *layout, uint64_t mask)
+{
+    for (const struct field *f = layout->exceptions; f != NULL && f->name != NULL; f++)
+        if (f->mask == mask)
+            return f;
+    return NULL;
+}
+
 static bool find_place(const struct decode_layout *layout, unsigned index, struct place *place)
 {
     unsigned group = 0;
@@ -474,7 +516,9 @@ static bool find_place(const struct decode_layout *layout, unsigned index, struc
             unsigned bits = width(f->mask), low = lowest_bit(f->mask) + group * layout->stride;
             unsigned parts = f->kind == DECODE_COUNTERS ? bits : 1;
             if (index < parts) {
-                *place = (struct place){f, group, index, low + index, bits / parts};
+                const struct field *other = exception(layout, f->mask << group * layout->stride);
+                *place = (struct place){other != NULL ? other : f, group, index, low + index,
+                                        bits / parts};
                 return true;
             }
             index -= parts;
@@ -490,7 +534,7 @@ static uint64_t low_bits(unsigned n)
 
 static void add_event(struct text *t, uint64_t select, const struct decode_context *context)
 {
-    const char *name = pmu_event_name(select);
+    const char *name = pmu_event_name(select, context->version);
     if (select == 0)
         return;
     if (name == NULL && context->event_name != NULL)

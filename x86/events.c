@@ -5,30 +5,53 @@
 
 #include <stddef.h>
 
+/* clang-format off */
 const struct pmu_event pmu_events[PMU_N_EVENTS] = {
-    [PMU_EVENT_CORE_CYCLES] = {"CPU_CLK_UNHALTED.THREAD_P", EVENT_CPU_CLK_UNHALTED_THREAD_P},
-    [PMU_EVENT_INSTRUCTIONS] = {"INST_RETIRED.ANY_P", EVENT_INST_RETIRED_ANY_P},
-    [PMU_EVENT_REF_CYCLES] = {"CPU_CLK_UNHALTED.REF_P", EVENT_CPU_CLK_UNHALTED_REF_P},
-    [PMU_EVENT_LLC_REFERENCES] = {"LONGEST_LAT_CACHE.REFERENCE", EVENT_LONGEST_LAT_CACHE_REFERENCE},
-    [PMU_EVENT_LLC_MISSES] = {"LONGEST_LAT_CACHE.MISS", EVENT_LONGEST_LAT_CACHE_MISS},
-    [PMU_EVENT_BRANCHES] = {"BR_INST_RETIRED.ALL_BRANCHES", EVENT_BR_INST_RETIRED_ALL_BRANCHES},
-    [PMU_EVENT_MISPREDICTS] = {"BR_MISP_RETIRED.ALL_BRANCHES", EVENT_BR_MISP_RETIRED_ALL_BRANCHES},
-    [PMU_EVENT_SLOTS] = {"TOPDOWN.SLOTS_P", EVENT_TOPDOWN_SLOTS_P},
+    [PMU_EVENT_CORE_CYCLES] =
+        {"CPU_CLK_UNHALTED.THREAD_P",    EVENT_CPU_CLK_UNHALTED_THREAD_P,     1},
+    [PMU_EVENT_INSTRUCTIONS] =
+        {"INST_RETIRED.ANY_P",           EVENT_INST_RETIRED_ANY_P,            1},
+    [PMU_EVENT_REF_CYCLES] =
+        {"CPU_CLK_UNHALTED.REF_P",       EVENT_CPU_CLK_UNHALTED_REF_P,        1},
+    [PMU_EVENT_LLC_REFERENCES] =
+        {"LONGEST_LAT_CACHE.REFERENCE",  EVENT_LONGEST_LAT_CACHE_REFERENCE,   1},
+    [PMU_EVENT_LLC_MISSES] =
+        {"LONGEST_LAT_CACHE.MISS",       EVENT_LONGEST_LAT_CACHE_MISS,        1},
+    [PMU_EVENT_BRANCHES] =
+        {"BR_INST_RETIRED.ALL_BRANCHES", EVENT_BR_INST_RETIRED_ALL_BRANCHES,  1},
+    [PMU_EVENT_MISPREDICTS] =
+        {"BR_MISP_RETIRED.ALL_BRANCHES", EVENT_BR_MISP_RETIRED_ALL_BRANCHES,  1},
+    [PMU_EVENT_SLOTS] =
+        {"TOPDOWN.SLOTS_P",              EVENT_TOPDOWN_SLOTS_P,               5},
+    [PMU_EVENT_BACKEND_BOUND] =
+        {"TOPDOWN_BE_BOUND.ALL_P",       EVENT_TOPDOWN_BE_BOUND_ALL_P,        6},
+    [PMU_EVENT_BAD_SPECULATION] =
+        {"TOPDOWN_BAD_SPECULATION.ALL_P", EVENT_TOPDOWN_BAD_SPECULATION_ALL_P, 6},
+    [PMU_EVENT_FRONTEND_BOUND] =
+        {"TOPDOWN_FE_BOUND.ALL_P",       EVENT_TOPDOWN_FE_BOUND_ALL_P,        6},
+    [PMU_EVENT_RETIRING] =
+        {"TOPDOWN_RETIRING.ALL_P",       EVENT_TOPDOWN_RETIRING_ALL_P,        6},
+    [PMU_EVENT_LBR_INSERTS] =
+        {"MISC_RETIRED.LBR_INSERTS",     EVENT_MISC_RETIRED_LBR_INSERTS,      6},
 };
+/* clang-format on */
 
 /* SDM vol. 3 "Fixed-Function Performance Counters". */
-static const char *const fixed_events[] = {"INST_RETIRED.ANY", "CPU_CLK_UNHALTED.THREAD",
-                                           "CPU_CLK_UNHALTED.REF_TSC", "TOPDOWN.SLOTS"};
+static const char *const fixed_events[] = {
+    "INST_RETIRED.ANY",    "CPU_CLK_UNHALTED.THREAD",     "CPU_CLK_UNHALTED.REF_TSC",
+    "TOPDOWN.SLOTS",       "TOPDOWN_BAD_SPECULATION.ALL", "TOPDOWN_FE_BOUND.ALL",
+    "TOPDOWN_RETIRING.ALL"};
 
 const char *pmu_fixed_event_name(unsigned counter)
 {
     return counter < sizeof(fixed_events) / sizeof(fixed_events[0]) ? fixed_events[counter] : NULL;
 }
 
-const char *pmu_event_name(uint64_t select)
+const char *pmu_event_name(uint64_t select, unsigned version)
 {
     for (unsigned i = 0; i < PMU_N_EVENTS; i++)
-        if (pmu_events[i].code == (select & (PERFEVTSEL_EVENT | PERFEVTSEL_UMASK)))
+        if (version >= pmu_events[i].version &&
+            pmu_events[i].code == (select & (PERFEVTSEL_EVENT | PERFEVTSEL_UMASK)))
             return pmu_events[i].name;
     return NULL;
 }

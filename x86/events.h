@@ -6,20 +6,26 @@
 #define PMULAB_X86_EVENTS_H
 
 /* umask << 8 | event */
-#define EVENT_CPU_CLK_UNHALTED_THREAD_P    0x003c
-#define EVENT_INST_RETIRED_ANY_P           0x00c0
-#define EVENT_CPU_CLK_UNHALTED_REF_P       0x013c
-#define EVENT_LONGEST_LAT_CACHE_REFERENCE  0x4f2e
-#define EVENT_LONGEST_LAT_CACHE_MISS       0x412e
-#define EVENT_BR_INST_RETIRED_ALL_BRANCHES 0x00c4
-#define EVENT_BR_MISP_RETIRED_ALL_BRANCHES 0x00c5
-#define EVENT_TOPDOWN_SLOTS_P              0x01a4
+#define EVENT_CPU_CLK_UNHALTED_THREAD_P     0x003c
+#define EVENT_INST_RETIRED_ANY_P            0x00c0
+#define EVENT_CPU_CLK_UNHALTED_REF_P        0x013c
+#define EVENT_LONGEST_LAT_CACHE_REFERENCE   0x4f2e
+#define EVENT_LONGEST_LAT_CACHE_MISS        0x412e
+#define EVENT_BR_INST_RETIRED_ALL_BRANCHES  0x00c4
+#define EVENT_BR_MISP_RETIRED_ALL_BRANCHES  0x00c5
+#define EVENT_TOPDOWN_SLOTS_P               0x01a4
+#define EVENT_TOPDOWN_BE_BOUND_ALL_P        0x02a4
+#define EVENT_TOPDOWN_BAD_SPECULATION_ALL_P 0x0073
+#define EVENT_TOPDOWN_FE_BOUND_ALL_P        0x019c
+#define EVENT_TOPDOWN_RETIRING_ALL_P        0x02c2
+#define EVENT_MISC_RETIRED_LBR_INSERTS      0x01e4
 
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>
 
-/* Numbers of the events: their bits in CPUID.0AH:EBX, where a set bit says "not available". */
+/* Numbers of the events: their bits in CPUID.0AH:EBX, where a set bit says "not available", and in
+ * CPUID.(EAX=23H,ECX=3):EAX, where it says "available". */
 enum pmu_event_number {
     PMU_EVENT_CORE_CYCLES,
     PMU_EVENT_INSTRUCTIONS,
@@ -29,19 +35,28 @@ enum pmu_event_number {
     PMU_EVENT_BRANCHES,
     PMU_EVENT_MISPREDICTS,
     PMU_EVENT_SLOTS,
+    PMU_EVENT_BACKEND_BOUND,
+    PMU_EVENT_BAD_SPECULATION,
+    PMU_EVENT_FRONTEND_BOUND,
+    PMU_EVENT_RETIRING,
+    PMU_EVENT_LBR_INSERTS,
     PMU_N_EVENTS,
 };
 
 struct pmu_event {
     const char *name;
     uint16_t code; /* umask << 8 | event, an EVENT_* */
+    /* The perfmon version from which on the code is this event's: before, other events of some
+     * processor have it. */
+    uint8_t version;
 };
 extern const struct pmu_event pmu_events[PMU_N_EVENTS];
 
 /* Names of the fixed counters' events, by counter; NULL past the last known one. */
 const char *pmu_fixed_event_name(unsigned counter);
-/* Name of a select register's event and unit mask, or NULL when it is not an architectural one. */
-const char *pmu_event_name(uint64_t select);
+/* Name of a select register's event and unit mask, or NULL when it is not an architectural one of
+ * that perfmon version. */
+const char *pmu_event_name(uint64_t select, unsigned version);
 
 #endif
 #endif

@@ -65,6 +65,17 @@
 #define MSR_IA32_A_PMC0                   0x4c1
 #define MSR_IA32_DS_AREA                  0x600
 
+/* The same counters from version 6 on, and what is new: SDM vol. 4 "Architectural MSRs". Those of
+ * the next counter are MSR_IA32_PMC_STRIDE further; a fixed one has no CFG_A. */
+#define MSR_IA32_PMC_GP0_CTR   0x1900
+#define MSR_IA32_PMC_GP0_CFG_A 0x1901 /* IA32_PERFEVTSEL0 */
+#define MSR_IA32_PMC_GP0_CFG_B 0x1902 /* whose overflow reloads it */
+#define MSR_IA32_PMC_GP0_CFG_C 0x1903 /* what it is reloaded with */
+#define MSR_IA32_PMC_FX0_CTR   0x1980
+#define MSR_IA32_PMC_FX0_CFG_B 0x1982
+#define MSR_IA32_PMC_FX0_CFG_C 0x1983
+#define MSR_IA32_PMC_STRIDE    4
+
 /* Last branch records, SDM vol. 3 "Last Branch, Interrupt, and Exception Recording". */
 #define MSR_LBR_SELECT              0x1c8
 #define MSR_LASTBRANCH_TOS          0x1c9

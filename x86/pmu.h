@@ -10,28 +10,40 @@
 
 /* IA32_PERFEVTSELx, SDM vol. 3 "Architectural Performance Monitoring Version 1", version 3 for ANY.
  */
-#define PERFEVTSEL_EVENT       ARCH_U64(0xff)
-#define PERFEVTSEL_UMASK       ARCH_U64(0xff00)
-#define PERFEVTSEL_UMASK_SHIFT 8
-#define PERFEVTSEL_USR         ARCH_BIT(16)
-#define PERFEVTSEL_OS          ARCH_BIT(17)
-#define PERFEVTSEL_E           ARCH_BIT(18)
-#define PERFEVTSEL_PC          ARCH_BIT(19)
-#define PERFEVTSEL_INT         ARCH_BIT(20)
-#define PERFEVTSEL_ANY         ARCH_BIT(21)
-#define PERFEVTSEL_EN          ARCH_BIT(22)
-#define PERFEVTSEL_INV         ARCH_BIT(23)
-#define PERFEVTSEL_CMASK       ARCH_U64(0xff000000)
-#define PERFEVTSEL_CMASK_SHIFT 24
-#define PERFEVTSEL_ADAPTIVE    ARCH_BIT(34) /* SDM vol. 3 "Adaptive PEBS" */
+#define PERFEVTSEL_EVENT             ARCH_U64(0xff)
+#define PERFEVTSEL_UMASK             ARCH_U64(0xff00)
+#define PERFEVTSEL_UMASK_SHIFT       8
+#define PERFEVTSEL_USR               ARCH_BIT(16)
+#define PERFEVTSEL_OS                ARCH_BIT(17)
+#define PERFEVTSEL_E                 ARCH_BIT(18)
+#define PERFEVTSEL_PC                ARCH_BIT(19)
+#define PERFEVTSEL_INT               ARCH_BIT(20)
+#define PERFEVTSEL_ANY               ARCH_BIT(21)
+#define PERFEVTSEL_EN                ARCH_BIT(22)
+#define PERFEVTSEL_INV               ARCH_BIT(23)
+#define PERFEVTSEL_CMASK             ARCH_U64(0xff000000)
+#define PERFEVTSEL_CMASK_SHIFT       24
+#define PERFEVTSEL_ADAPTIVE          ARCH_BIT(34) /* SDM vol. 3 "Adaptive PEBS" */
+#define PERFEVTSEL_EN_LBR_LOG        ARCH_BIT(35) /* SDM vol. 3 "Last Branch Records" */
+#define PERFEVTSEL_EQ                ARCH_BIT(36) /* this and the next two: version 6 */
+#define PERFEVTSEL_RDPMC_USR_DISABLE ARCH_BIT(37)
+#define PERFEVTSEL_UMASK2            ARCH_U64(0xff0000000000)
+#define PERFEVTSEL_UMASK2_SHIFT      40
 
 /* IA32_FIXED_CTR_CTRL: four bits a counter. */
-#define FIXED_CTR_CTRL_OS       1
-#define FIXED_CTR_CTRL_USR      2
-#define FIXED_CTR_CTRL_ANY      4
-#define FIXED_CTR_CTRL_PMI      8
-#define FIXED_CTR_CTRL_BITS     4
-#define FIXED_CTR_CTRL_ADAPTIVE ARCH_BIT(32) /* of counter 0 */
+#define FIXED_CTR_CTRL_OS                1
+#define FIXED_CTR_CTRL_USR               2
+#define FIXED_CTR_CTRL_ANY               4
+#define FIXED_CTR_CTRL_PMI               8
+#define FIXED_CTR_CTRL_BITS              4
+#define FIXED_CTR_CTRL_ADAPTIVE          ARCH_BIT(32) /* of counter 0, and so the next one */
+#define FIXED_CTR_CTRL_RDPMC_USR_DISABLE ARCH_BIT(33)
+/* In the place of counter 3's ANY; SDM vol. 2 "RDPMC". */
+#define FIXED_CTR_CTRL_METRICS_CLEAR_EN ARCH_BIT(14)
+
+/* IA32_PMC_GPn_CFG_B and IA32_PMC_FXm_CFG_B have a bit for each counter, as IA32_PERF_GLOBAL_CTRL;
+ * of _CFG_C, SDM vol. 3 "Auto Counter Reload". */
+#define PMC_CFG_C_RELOAD ARCH_U64(0xffffffff)
 
 /* IA32_PERF_GLOBAL_CTRL, _STATUS (with its reset and set registers), _INUSE. Bit n: PMCn; bit
  * 32 + i: FIXED_CTRi. */
@@ -109,17 +121,18 @@
 #define LBR_BR_TYPE_LAST          15
 
 /* IA32_PERF_CAPABILITIES. */
-#define PERF_CAP_LBR_FMT          ARCH_U64(0x3f)
-#define PERF_CAP_PEBS_TRAP        ARCH_BIT(6)
-#define PERF_CAP_PEBS_ARCH_REG    ARCH_BIT(7)
-#define PERF_CAP_PEBS_FMT         ARCH_U64(0xf00)
-#define PERF_CAP_PEBS_FMT_SHIFT   8
-#define PERF_CAP_FREEZE_WHILE_SMM ARCH_BIT(12)
-#define PERF_CAP_FW_WRITE         ARCH_BIT(13)
-#define PERF_CAP_PEBS_BASELINE    ARCH_BIT(14)
-#define PERF_CAP_PERF_METRICS     ARCH_BIT(15)
-#define PERF_CAP_PEBS_OUTPUT_PT   ARCH_BIT(16)
-#define PERF_CAP_PEBS_TIMING_INFO ARCH_BIT(17)
+#define PERF_CAP_LBR_FMT             ARCH_U64(0x3f)
+#define PERF_CAP_PEBS_TRAP           ARCH_BIT(6)
+#define PERF_CAP_PEBS_ARCH_REG       ARCH_BIT(7)
+#define PERF_CAP_PEBS_FMT            ARCH_U64(0xf00)
+#define PERF_CAP_PEBS_FMT_SHIFT      8
+#define PERF_CAP_FREEZE_WHILE_SMM    ARCH_BIT(12)
+#define PERF_CAP_FW_WRITE            ARCH_BIT(13)
+#define PERF_CAP_PEBS_BASELINE       ARCH_BIT(14)
+#define PERF_CAP_PERF_METRICS        ARCH_BIT(15)
+#define PERF_CAP_PEBS_OUTPUT_PT      ARCH_BIT(16)
+#define PERF_CAP_PEBS_TIMING_INFO    ARCH_BIT(17)
+#define PERF_CAP_RDPMC_METRICS_CLEAR ARCH_BIT(19)
 
 /* IA32_PEBS_ENABLE, SDM vol. 3 "Processor Event Based Sampling (PEBS)": PMCn samples; it samples
  * load latencies, or, with extended PEBS (from Ice Lake on), FIXED_CTRn samples. */
@@ -144,6 +157,14 @@
 #define PERF_METRICS_BAD_SPECULATION ARCH_U64(0xff00)
 #define PERF_METRICS_FRONTEND_BOUND  ARCH_U64(0xff0000)
 #define PERF_METRICS_BACKEND_BOUND   ARCH_U64(0xff000000)
+/* The second level: each is part of one above, in the same order. */
+#define PERF_METRICS_HEAVY_OPERATIONS   ARCH_U64(0xff00000000)
+#define PERF_METRICS_BRANCH_MISPREDICTS ARCH_U64(0xff0000000000)
+#define PERF_METRICS_FETCH_LATENCY      ARCH_U64(0xff000000000000)
+#define PERF_METRICS_MEMORY_BOUND       ARCH_U64(0xff00000000000000)
+#define PERF_METRICS_LEVEL_2_SHIFT      32
+#define PERF_METRICS_BITS               8
+#define PERF_METRICS_WHOLE              0xff
 
 /* RDPMC's ECX, SDM vol. 2 "RDPMC". */
 #define RDPMC_FIXED   (1 << 30)

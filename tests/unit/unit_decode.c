@@ -49,10 +49,21 @@ static const struct field_case field_cases[] = {
     {0x1d9, 0x4, "reserved=0x4"},
     {0x3f1, 1ULL << 33 | 1, "PEBS_EN_PMC0 LL_EN_PMC1"},
     {0x186, 1ULL << 34 | 0x4300c0, "INST_RETIRED.ANY_P USR OS EN Adaptive_Record"},
-    {0x186, 1ULL << 40 | 0x4300c0, "INST_RETIRED.ANY_P USR OS EN reserved=0x10000000000"},
+    {0x186, 1ULL << 48 | 0x4300c0, "INST_RETIRED.ANY_P USR OS EN reserved=0x1000000000000"},
+    /* BR_INST_RETIRED.COND of Arrow Lake's P core: unit mask 11H, the second one 01H. */
+    {0x190d, 1ULL << 40 | 0x4311c4, "event=0xc4 umask=0x11 USR OS EN UMASK2=1"},
+    {0x1925, 0xff3800430000,
+     "event=0x00 umask=0x00 USR OS EN EN_LBR_LOG EQ RDPMC_USR_DISABLE UMASK2=255"},
+    {0x190a, 1ULL << 33 | 5, "PMC0 PMC2 FIXED_CTR1"},
+    {0x1982, 1ULL << 48, "reserved=0x1000000000000"},
+    {0x199b, 0xfffff000, "RELOAD=0xfffff000"},
+    {0x38d, 0x7000, "FIXED_CTR3: OS USR METRICS_CLEAR_EN"},
+    {0x38d, 0x740b, "FIXED_CTR0: OS USR PMI FIXED_CTR2: ANY FIXED_CTR3: OS USR METRICS_CLEAR_EN"},
+    {0x345, 0x88000, "LBR_FMT=0x0 PEBS_FMT=0x0 PERF_METRICS RDPMC_METRICS_CLEAR"},
     {0x38d, 0xbULL | 1ULL << 32 | 1ULL << 36,
      "FIXED_CTR0: OS USR PMI Adaptive_Record FIXED_CTR1: Adaptive_Record"},
-    {0x38d, 1ULL << 33, "reserved=0x200000000"},
+    {0x38d, 1ULL << 34, "reserved=0x400000000"},
+    {0x38d, 1ULL << 37, "FIXED_CTR1: RDPMC_USR_DISABLE"},
     {0x3f2, 0x1f00000bULL, "MEMINFO GPRS LBRS LBR_ENTRIES-1=31"},
     {0x1c8, 0x3ff,
      "CPL_EQ_0 CPL_NEQ_0 JCC NEAR_REL_CALL NEAR_IND_CALL NEAR_RET NEAR_IND_JMP NEAR_REL_JMP "
@@ -71,6 +82,8 @@ static const struct field_case field_cases[] = {
     {0x1201, 0, "COND"},
     {0x3f2, 0x5000300000030ULL, "CNTR METRICS PMC0 PMC1 FIXED_CTR0 FIXED_CTR2"},
     {0x329, 0x40302010, "RETIRING=16 BAD_SPECULATION=32 FRONTEND_BOUND=48 BACKEND_BOUND=64"},
+    {0x329, 0x0403020100000000,
+     "HEAVY_OPERATIONS=1 BRANCH_MISPREDICTS=2 FETCH_LATENCY=3 MEMORY_BOUND=4"},
     {0x1b, 0xfee00d00, "base=0xfee00000 BSP EXTD EN"},
     {0x1b, 0, "base=0x0"},
     {0xc0000080, 0xd01, "SCE LME LMA NXE"},
@@ -132,24 +145,33 @@ static void event_names(void **state)
     assert_string_equal(text, "INST_RETIRED.ANY_P USR OS EN");
     /* SDM vol. 3 "Pre-defined Architectural Performance Events", in the order of CPUID.0AH:EBX. */
     static const char *const architectural[] = {
-        "CPU_CLK_UNHALTED.THREAD_P",    "INST_RETIRED.ANY_P",     "CPU_CLK_UNHALTED.REF_P",
-        "LONGEST_LAT_CACHE.REFERENCE",  "LONGEST_LAT_CACHE.MISS", "BR_INST_RETIRED.ALL_BRANCHES",
-        "BR_MISP_RETIRED.ALL_BRANCHES", "TOPDOWN.SLOTS_P",
+        "CPU_CLK_UNHALTED.THREAD_P",     "INST_RETIRED.ANY_P",     "CPU_CLK_UNHALTED.REF_P",
+        "LONGEST_LAT_CACHE.REFERENCE",   "LONGEST_LAT_CACHE.MISS", "BR_INST_RETIRED.ALL_BRANCHES",
+        "BR_MISP_RETIRED.ALL_BRANCHES",  "TOPDOWN.SLOTS_P",        "TOPDOWN_BE_BOUND.ALL_P",
+        "TOPDOWN_BAD_SPECULATION.ALL_P", "TOPDOWN_FE_BOUND.ALL_P", "TOPDOWN_RETIRING.ALL_P",
+        "MISC_RETIRED.LBR_INSERTS",
     };
-    static const uint16_t codes[] = {0x003c, 0x00c0, 0x013c, 0x4f2e,
-                                     0x412e, 0x00c4, 0x00c5, 0x01a4};
+    static const uint16_t codes[] = {0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5,
+                                     0x01a4, 0x02a4, 0x0073, 0x019c, 0x02c2, 0x01e4};
     assert_int_equal(PMU_N_EVENTS, sizeof codes / sizeof *codes);
     for (unsigned i = 0; i < PMU_N_EVENTS; i++) {
         assert_int_equal(pmu_events[i].code, codes[i]);
         assert_string_equal(pmu_events[i].name, architectural[i]);
-        assert_string_equal(pmu_event_name(codes[i] | 0x430000), architectural[i]);
+        assert_string_equal(pmu_event_name(codes[i] | 0x430000, 6), architectural[i]);
     }
+    /* A Skylake's event 9CH/01H is another one's name, and 0A4H/01H nobody's. */
+    assert_null(pmu_event_name(0x43019c, 5));
+    assert_null(pmu_event_name(0x4301a4, 4));
+    assert_string_equal(pmu_event_name(0x4300c0, 1), "INST_RETIRED.ANY_P");
     /* SDM vol. 3 "Fixed-Function Performance Counters". */
     assert_string_equal(pmu_fixed_event_name(0), "INST_RETIRED.ANY");
     assert_string_equal(pmu_fixed_event_name(1), "CPU_CLK_UNHALTED.THREAD");
     assert_string_equal(pmu_fixed_event_name(2), "CPU_CLK_UNHALTED.REF_TSC");
     assert_string_equal(pmu_fixed_event_name(3), "TOPDOWN.SLOTS");
-    assert_null(pmu_fixed_event_name(4));
+    assert_string_equal(pmu_fixed_event_name(4), "TOPDOWN_BAD_SPECULATION.ALL");
+    assert_string_equal(pmu_fixed_event_name(5), "TOPDOWN_FE_BOUND.ALL");
+    assert_string_equal(pmu_fixed_event_name(6), "TOPDOWN_RETIRING.ALL");
+    assert_null(pmu_fixed_event_name(7));
 }
 
 /* Every single bit of a register with named fields shows up: as a field's name or as reserved. */
@@ -194,7 +216,16 @@ static void names(void **state)
     } cases[] = {
         {0x0c1, 3, "IA32_PMC0"},
         {0x0c4, 3, "IA32_PMC3"},
+        {0x0ca, 6, "IA32_PMC9"},
         {0x4c1, 4, "IA32_A_PMC0"},
+        {0x4ca, 6, "IA32_A_PMC9"},
+        {0x1900, 6, "IA32_PMC_GP0_CTR"},
+        {0x1925, 6, "IA32_PMC_GP9_CFG_A"},
+        {0x190a, 6, "IA32_PMC_GP2_CFG_B"},
+        {0x1907, 6, "IA32_PMC_GP1_CFG_C"},
+        {0x1998, 6, "IA32_PMC_FX6_CTR"},
+        {0x1982, 6, "IA32_PMC_FX0_CFG_B"},
+        {0x1987, 6, "IA32_PMC_FX1_CFG_C"},
         {0x186, 3, "IA32_PERFEVTSEL0"},
         {0x18d, 5, "IA32_PERFEVTSEL7"},
         {0x309, 3, "IA32_FIXED_CTR0"},
@@ -323,8 +354,10 @@ static void fields_as_data(void **state)
         {0x186, 10, {"CMASK", "", DECODE_AMOUNT, 24, 8, NULL}},
         {0x38e, 3, {"Ovf_PMC3", "", DECODE_FLAG, 3, 1, NULL}},
         {0x38e, 33, {"Ovf_FIXED_CTR1", "", DECODE_FLAG, 33, 1, NULL}},
-        {0x38d, 8, {"PMI", "FIXED_CTR1", DECODE_FLAG, 7, 1, NULL}},
-        {0x38d, 9, {"Adaptive_Record", "FIXED_CTR1", DECODE_FLAG, 36, 1, NULL}},
+        {0x38d, 9, {"PMI", "FIXED_CTR1", DECODE_FLAG, 7, 1, NULL}},
+        {0x38d, 10, {"Adaptive_Record", "FIXED_CTR1", DECODE_FLAG, 36, 1, NULL}},
+        {0x38d, 14, {"ANY", "FIXED_CTR2", DECODE_FLAG, 10, 1, NULL}},
+        {0x38d, 20, {"METRICS_CLEAR_EN", "FIXED_CTR3", DECODE_FLAG, 14, 1, NULL}},
         {0x345, 3, {"PEBS_FMT", "", DECODE_NUMBER, 8, 4, NULL}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -353,7 +386,8 @@ static const struct {
 } figures[] = {
     {0x1b, "8 BSP, 10 EXTD, 11 EN, 51:12 base"},
     {0x186, "7:0 EVENT, 15:8 UMASK, 16 USR, 17 OS, 18 E, 19 PC, 20 INT, 21 ANY, 22 EN, 23 INV, "
-            "31:24 CMASK, 34 Adaptive_Record"},
+            "31:24 CMASK, 34 Adaptive_Record, 35 EN_LBR_LOG, 36 EQ, 37 RDPMC_USR_DISABLE, "
+            "47:40 UMASK2"},
     {0x1a0, "0 FAST_STRINGS, 3 TCC, 7 PMU_AVAILABLE, 11 BTS_UNAVAILABLE, 12 PEBS_UNAVAILABLE, "
             "16 EIST, 18 MONITOR, 22 LIMIT_CPUID_MAXVAL, 23 XTPR_DISABLE, 34 XD_DISABLE, "
             "38 TURBO_DISABLE"},
@@ -362,12 +396,15 @@ static const struct {
     {0x1d9, "0 LBR, 1 BTF, 6 TR, 7 BTS, 8 BTINT, 9 BTS_OFF_OS, 10 BTS_OFF_USR, "
             "11 FREEZE_LBRS_ON_PMI, 12 FREEZE_PERFMON_ON_PMI, 13 ENABLE_UNCORE_PMI, "
             "14 FREEZE_WHILE_SMM, 15 RTM_DEBUG"},
-    {0x1e0,
-     "15:0 CYC_CNT, 59:56 branch type, 60 CYC_CNT_VALID, 61 TSX_ABORT, 62 IN_TSX, 63 MISPRED"},
-    {0x329, "7:0 RETIRING, 15:8 BAD_SPECULATION, 23:16 FRONTEND_BOUND, 31:24 BACKEND_BOUND"},
+    {0x1e0, "15:0 CYC_CNT, 39:32 PMC_CNT, 59:56 branch type, 60 CYC_CNT_VALID, 61 TSX_ABORT, 62 "
+            "IN_TSX, 63 MISPRED"},
+    {0x329, "7:0 RETIRING, 15:8 BAD_SPECULATION, 23:16 FRONTEND_BOUND, 31:24 BACKEND_BOUND, "
+            "39:32 HEAVY_OPERATIONS, 47:40 BRANCH_MISPREDICTS, 55:48 FETCH_LATENCY, "
+            "63:56 MEMORY_BOUND"},
     {0x345,
      "5:0 LBR_FMT, 6 PEBS_TRAP, 7 PEBS_ARCH_REG, 11:8 PEBS_FMT, 12 FREEZE_WHILE_SMM, "
-     "13 FW_WRITE, 14 PEBS_BASELINE, 15 PERF_METRICS, 16 PEBS_OUTPUT_PT, 17 PEBS_TIMING_INFO"},
+     "13 FW_WRITE, 14 PEBS_BASELINE, 15 PERF_METRICS, 16 PEBS_OUTPUT_PT, 17 PEBS_TIMING_INFO, "
+     "19 RDPMC_METRICS_CLEAR"},
     {0x38e, GLOBAL_STATUS_FIELDS},
     {0x38f, "48 EN_PERF_METRICS"},
     {0x390, GLOBAL_STATUS_FIELDS},
@@ -390,17 +427,29 @@ static const struct {
             "16 mask"},
     {0x837, "7:0 vector, 12 pending, 16 mask"},
     {0xdc0, "15:0 CYCLES, 61 TSX_ABORT, 62 IN_TSX, 63 MISPRED"},
-    {0x1200,
-     "15:0 CYC_CNT, 59:56 branch type, 60 CYC_CNT_VALID, 61 TSX_ABORT, 62 IN_TSX, 63 MISPRED"},
+    {0x1200, "15:0 CYC_CNT, 39:32 PMC_CNT, 59:56 branch type, 60 CYC_CNT_VALID, 61 TSX_ABORT, 62 "
+             "IN_TSX, 63 MISPRED"},
     {0x14ce, "0 LBREn, 1 OS, 2 USR, 3 CALL_STACK, 16 JCC, 17 NEAR_REL_JMP, 18 NEAR_IND_JMP, 19 "
              "NEAR_REL_CALL, "
              "20 NEAR_IND_CALL, 21 NEAR_RET, 22 OTHER_BRANCH"},
+    {0x1901, "7:0 EVENT, 15:8 UMASK, 16 USR, 17 OS, 18 E, 19 PC, 20 INT, 21 ANY, 22 EN, 23 INV, "
+             "31:24 CMASK, 34 Adaptive_Record, 35 EN_LBR_LOG, 36 EQ, 37 RDPMC_USR_DISABLE, "
+             "47:40 UMASK2"},
+    {0x1903, "31:0 RELOAD"},
+    {0x1983, "31:0 RELOAD"},
     {0xc0000080, "0 SCE, 8 LME, 10 LMA, 11 NXE"},
 };
 
 static int by_place(const void *a, const void *b)
 {
     return (int)((const struct decode_field *)a)->low - (int)((const struct decode_field *)b)->low;
+}
+
+/* "EN_PMC2", but not "RDPMC_METRICS_CLEAR". */
+static bool of_a_counter(const char *name)
+{
+    const char *pmc = strstr(name, "PMC");
+    return strstr(name, "FIXED_CTR") != NULL || (pmc != NULL && pmc[3] >= '0' && pmc[3] <= '9');
 }
 
 /* The fields of a register in the form of the table above. */
@@ -410,8 +459,7 @@ static const char *figure_of(uint32_t msr, const struct decode_context *context)
     struct decode_field all[64];
     size_t n = 0, used = 0;
     for (unsigned i = 0; n < 64 && decode_msr_field(&all[n], msr, i, context); i++)
-        if (strstr(all[n].name, "PMC") == NULL && strstr(all[n].name, "FIXED_CTR") == NULL &&
-            all[n].group[0] == '\0')
+        if (!of_a_counter(all[n].name) && all[n].group[0] == '\0')
             n++;
     qsort(all, n, sizeof all[0], by_place);
     text[0] = '\0';
