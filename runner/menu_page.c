@@ -43,6 +43,7 @@ static const struct {
     {"15-", "15  Performance monitoring"},
     {"18-", "18  The local APIC"},
     {"22-", "22  Counting, deeper"},
+    {"23-", "23  Branch records and samples of today"},
 };
 
 /* What the list has, in its order: all, chapters (no bar stands on them) and experiments. */

@@ -98,6 +98,13 @@ static const char *no_lbr(void)
     return or_null(lbr_info()->why);
 }
 
+static const char *no_arch_lbr(void)
+{
+    return cpuid(7, 0).edx & CPUID_7_EDX_ARCH_LBR
+               ? NULL
+               : "no architectural branch records: CPUID.7:EDX[19] = 0";
+}
+
 static const char *no_lbr_select(void)
 {
     return or_null(lbr_info()->no_select);
@@ -139,6 +146,7 @@ static const struct {
     {NEED_PEBS, no_pebs},
     {NEED_LOAD_LATENCY, no_load_latency},
     {NEED_BTS, no_bts},
+    {NEED_ARCH_LBR, no_arch_lbr},
     {NEED_LBR, no_lbr},
     {NEED_LBR_SELECT, no_lbr_select},
     {NEED_BTF, no_btf},

@@ -53,6 +53,7 @@ extern const struct experiment ex22_11;
 extern const struct experiment ex22_12;
 extern const struct experiment ex22_14;
 extern const struct experiment ex22_15;
+extern const struct experiment ex23_1;
 
 const struct experiment *const experiments[] = {
     &ex0_1,
@@ -103,6 +104,7 @@ const struct experiment *const experiments[] = {
     &ex22_12,
     &ex22_14,
     &ex22_15,
+    &ex23_1,
     NULL,
 };
 // clang-format on

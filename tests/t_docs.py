@@ -47,7 +47,7 @@ for page in pages:
     text = page.read_text(encoding="utf-8")
     excerpts = EXCERPT.findall(text)
     shown = {profile for profile, experiment, _, _ in excerpts if experiment == page.stem}
-    ok({"westmere", "skylake"} <= shown, f"{page}: an excerpt from westmere and one from skylake", shown)
+    ok(len(shown) >= 2, f"{page}: excerpts from two processors, or more", shown)
     ok(len(excerpts) == len(MARK.findall(text)), f"{page}: a block behind each mark")
     for profile, experiment, cpus, block in excerpts:
         wanted = block.splitlines()

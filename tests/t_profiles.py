@@ -9,14 +9,15 @@ TWO = ["--cpus", 2]
 NO_STATUS_SET = "no IA32_PERF_GLOBAL_STATUS_SET: CPUID.0AH:EAX[7:0] < 4"
 NO_FULL_WIDTH = "no full-width writes: IA32_PERF_CAPABILITIES[13] = 0"
 NO_ASCI = "no SGX, so no ASCI: CPUID.7:EBX[2] = 0"
+NO_ARCH_LBR = "no architectural branch records: CPUID.7:EDX[19] = 0"
 
 # What a generation lacks it skips, and nothing else.
 LACKS = {
-    "westmere": {NO_FULL_WIDTH, NO_STATUS_SET},
-    "sandybridge": {NO_STATUS_SET},
-    "haswell": {NO_STATUS_SET},
-    "skylake": {NO_ASCI},
-    "icelake": {NO_ASCI},
+    "westmere": {NO_FULL_WIDTH, NO_STATUS_SET, NO_ARCH_LBR},
+    "sandybridge": {NO_STATUS_SET, NO_ARCH_LBR},
+    "haswell": {NO_STATUS_SET, NO_ARCH_LBR},
+    "skylake": {NO_ASCI, NO_ARCH_LBR},
+    "icelake": {NO_ASCI, NO_ARCH_LBR},
 }
 
 
