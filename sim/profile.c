@@ -646,8 +646,8 @@ static bool check_lbr(struct reader *r)
     if (greatest_depth(leaf->eax) != depth)
         ok = fail(r, "pmu.lbr_depth", "CPUID.1CH:EAX[7:0] announces %u at most",
                   greatest_depth(leaf->eax));
-    if (leaf->ecx & CPUID_1C_ECX_EVENT_LOGGING)
-        ok = fail(r, "cpuid.0x1c", "ECX[19:16]: the logging of events is not modelled");
+    if ((leaf->ecx & CPUID_1C_ECX_EVENT_LOGGING) >> CPUID_1C_ECX_LOGGING_SHIFT >> p->pmu.general)
+        ok = fail(r, "cpuid.0x1c", "ECX[19:16] logs a counter past pmu.general");
     return ok;
 }
 

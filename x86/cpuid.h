@@ -64,6 +64,7 @@
 #define CPUID_1C_ECX_CYCLES            (1 << 1)
 #define CPUID_1C_ECX_BR_TYPE           (1 << 2)
 #define CPUID_1C_ECX_EVENT_LOGGING     0xf0000 /* general counters that can be logged */
+#define CPUID_1C_ECX_LOGGING_SHIFT     16
 #define CPUID_80000001_EDX_SYSCALL     (1 << 11)
 #define CPUID_80000001_EDX_NX          (1 << 20)
 #define CPUID_80000001_EDX_1GB         (1 << 26)

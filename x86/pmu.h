@@ -108,6 +108,8 @@
 
 /* IA32_LBR_x_INFO: MISPRED, IN_TSX, TSX_ABORT and the cycles as in MSR_LBR_INFO_x, and these. */
 #define LBR_INFO_PMC_COUNTS       ARCH_U64(0xff00000000) /* two bits for each of four counters */
+#define LBR_INFO_PMC_SHIFT        32
+#define LBR_INFO_PMC_BITS         2
 #define LBR_INFO_BR_TYPE          ARCH_U64(0xf00000000000000)
 #define LBR_INFO_BR_TYPE_SHIFT    56
 #define LBR_INFO_CYC_CNT_VALID    ARCH_BIT(60)

@@ -172,6 +172,14 @@ static uint64_t slow_loads(const struct pmu *pmu, uint64_t loads)
     return loads != 0 && pmu->cpu->last_load.latency > pmu->pebs_ld_lat;
 }
 
+uint64_t counter_made(const struct pmu *pmu, const struct counter *c)
+{
+    if (!c->counting || c->by_cycle)
+        return c->made;
+    uint64_t n = counter_source(pmu, c) - c->source;
+    return c->made + (c->latency ? slow_loads(pmu, n) : n);
+}
+
 /* Returns whether the counter carried out of its width. */
 static bool counter_sync(struct pmu *pmu, struct counter *c, unsigned width)
 {

@@ -101,6 +101,12 @@ static bool has_any_thread(const struct pmu *pmu, unsigned i)
     return pmu->kind->any_thread && pmu->profile->pmu.anythread;
 }
 
+static bool has_any_lbr_log(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return has_arch_lbr(pmu, 0) && (cpuid_word(pmu, 0x1c, CPUID_ECX) & CPUID_1C_ECX_EVENT_LOGGING);
+}
+
 static bool has_pin_control(const struct pmu *pmu, unsigned i)
 {
     (void)i;
@@ -118,6 +124,7 @@ uint64_t perfevtsel_mask(const struct pmu *pmu)
         {PERFEVTSEL_PC, has_pin_control},
         {PERFEVTSEL_ANY, has_any_thread},
         {PERFEVTSEL_ADAPTIVE, has_extended_pebs},
+        {PERFEVTSEL_EN_LBR_LOG, has_any_lbr_log},
     };
     return existing(pmu, FIELDS(fields));
 }
@@ -198,6 +205,13 @@ bool has_lbr(const struct pmu *pmu, unsigned i)
 bool has_arch_lbr(const struct pmu *pmu, unsigned i)
 {
     return has_lbr(pmu, i) && pmu->profile->pmu.lbr_format == LBR_FMT_ARCHITECTURAL;
+}
+
+/* SDM vol. 2 "CPUID", leaf 1CH: "Event Logging Supported bitmap". */
+bool has_lbr_log(const struct pmu *pmu, unsigned i)
+{
+    return has_arch_lbr(pmu, 0) && has_general(pmu, i) && i < LBR_LOGS &&
+           (cpuid_word(pmu, 0x1c, CPUID_ECX) >> (CPUID_1C_ECX_LOGGING_SHIFT + i) & 1);
 }
 
 /* SDM vol. 3 "BTS and DS Save Area": CPUID.1:EDX.DS, which profile_finish derives from these. */

@@ -9,6 +9,7 @@
 /* The old MSR addresses leave room for eight general counters (186H-18DH, C1H-C8H). */
 #define PMU_MAX_GENERAL 8
 #define PMU_MAX_LBR     64 /* the most that CPUID.1CH:EAX[7:0] can say */
+#define LBR_LOGS        4  /* general counters that CPUID.1CH:ECX[19:16] can name */
 #define NEVER           UINT64_MAX
 
 /* One counter, general or fixed. Its value is `value` plus what its source made since the last
@@ -92,6 +93,7 @@ struct pmu {
     struct lbr_entry ler;
     uint64_t lbr_cycle; /* core cycle of the last record, for the cycle count of LBR_INFO */
     bool lbr_timed;     /* architectural: there was one since recording began */
+    uint64_t lbr_logged[LBR_LOGS]; /* what those counters had counted at the last record */
 
     /* Debug store. */
     uint64_t rip;        /* of the instruction being executed, in careful mode: EventingIP */
@@ -115,6 +117,8 @@ static inline uint64_t bits(unsigned n)
 uint64_t existing_counters(const struct pmu_kind *kind, const struct profile *p);
 
 there always, has_lbr, has_arch_lbr, has_ds, has_pebs, has_load_latency;
+/* The i-th general counter may be logged in branch records: CPUID.1CH:ECX[19:16]. */
+there has_lbr_log;
 /* PEBS_BASELINE: adaptive records, PEBS on every counter with every event. */
 there has_extended_pebs;
 
@@ -171,6 +175,9 @@ void counters_reschedule(struct pmu *pmu);
 uint64_t metrics_read(const struct pmu *pmu);
 void metrics_restart(struct pmu *pmu);
 uint64_t counter_source(const struct pmu *pmu, const struct counter *c);
+/* What the counter has counted ever, now: for a branch, which comes between two updates. What
+ * counts by a condition (E, CMASK) is as it was at the last one. */
+uint64_t counter_made(const struct pmu *pmu, const struct counter *c);
 /* Careful mode and branch reports, as far as the PMU needs them: after any change. */
 void pmu_attend(struct pmu *pmu);
 /* Asks for a PMI (after the profile's skid). */

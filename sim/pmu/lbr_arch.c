@@ -4,14 +4,16 @@
  * chapter's words could be read only in quotations (KVM's and Linux' discussions of it), the rule
  * says so.
  *
- * Absent: the save area of XSAVES (state component 15; the machine has no XSAVE), the logging of
- * events (CPUID.1CH:ECX[19:16], which a profile may not announce), the reset in deep C-states, TSX.
+ * Absent: the save area of XSAVES (state component 15; the machine has no XSAVE), the reset in deep
+ * C-states, TSX.
  *
  * Where the manual is silent:
  * - IA32_DEBUGCTL.LBR: "has no meaning and always returns 0" (Intel's patches of Linux); a write of
  *   1 is taken and forgotten.
  * - IA32_LER_*: an interrupt or exception is put down while LBREn is set, whether or not
  *   OTHER_BRANCH is; the branch before it is the last that passed the filters.
+ * - The logging of events begins where CYC_CNT does, and a return that takes a record away ends
+ *   neither.
  * - INIT: what the manual says of a warm reset, as KVM has it: LBREn is cleared, all else is kept.
  */
 #include "sim/pmu/internal.h"
@@ -55,6 +57,39 @@ static uint64_t ctl_bits(const struct pmu *pmu)
     return LBR_CTL_LBREN | there_are(pmu, ctl, sizeof ctl / sizeof *ctl);
 }
 
+/* ---- Logging of events ---- */
+
+/* SDM vol. 3 "Last Branch Records", IA32_LBR_x_INFO.PMCx_CNT, as Linux' "LBR event logging" tells
+ * of it: how often the event of a counter with EN_LBR_LOG occurred since the record before, in two
+ * bits that stop at 3. The branch's own instruction is among them: the listings that came with
+ * Linux' patches ("Support branch counters in block annotation") show a lone taken branch in its
+ * own record, and an untaken one in that of the next taken. */
+#define LOG_MAX ((1 << LBR_INFO_PMC_BITS) - 1)
+
+static uint64_t event_count(unsigned counter, uint64_t n)
+{
+    return n << (LBR_INFO_PMC_SHIFT + LBR_INFO_PMC_BITS * counter);
+}
+
+static uint64_t log_events(const struct pmu *pmu)
+{
+    uint64_t counts = 0;
+    for (unsigned i = 0; i < LBR_LOGS; i++) {
+        uint64_t n = counter_made(pmu, &pmu->general[i]) - pmu->lbr_logged[i];
+        if (pmu->perfevtsel[i] & PERFEVTSEL_EN_LBR_LOG)
+            counts |= event_count(i, n < LOG_MAX ? n : LOG_MAX);
+    }
+    return counts;
+}
+
+static void end_log(struct pmu *pmu)
+{
+    for (unsigned i = 0; i < LBR_LOGS; i++)
+        pmu->lbr_logged[i] = counter_made(pmu, &pmu->general[i]);
+}
+
+/* ---- What there is ---- */
+
 /* What of IA32_LBR_x_INFO is filled in. */
 static uint64_t info_bits(const struct pmu *pmu)
 {
@@ -63,14 +98,25 @@ static uint64_t info_bits(const struct pmu *pmu)
         {CPUID_ECX, CPUID_1C_ECX_CYCLES, LBR_INFO_CYC_CNT_VALID | LBR_INFO_CYCLES},
         {CPUID_ECX, CPUID_1C_ECX_BR_TYPE, LBR_INFO_BR_TYPE},
     };
-    return there_are(pmu, info, sizeof info / sizeof *info);
+    uint64_t mask = there_are(pmu, info, sizeof info / sizeof *info);
+    for (unsigned i = 0; i < LBR_LOGS; i++)
+        if (has_lbr_log(pmu, i))
+            mask |= event_count(i, LOG_MAX);
+    return mask;
+}
+
+/* The timer of CYC_CNT begins with the recording: the first record has no valid count. */
+static void restart(struct pmu *pmu)
+{
+    pmu->lbr_timed = false;
+    end_log(pmu);
 }
 
 static void clear(struct pmu *pmu)
 {
     memset(pmu->lbr, 0, sizeof pmu->lbr);
     pmu->lbr_tos = 0;
-    pmu->lbr_timed = false;
+    restart(pmu);
 }
 
 /* "The reset value will match the maximum supported by the CPU." */
@@ -97,11 +143,10 @@ bool lbr_set_depth(struct pmu *pmu, uint64_t depth)
     return true;
 }
 
-/* The timer of CYC_CNT begins with the recording: the first record has no valid count. */
 void lbr_set_ctl(struct pmu *pmu, uint64_t ctl)
 {
     if (!(pmu->lbr_ctl & LBR_CTL_LBREN))
-        pmu->lbr_timed = false;
+        restart(pmu);
     pmu->lbr_ctl = ctl;
     pmu_attend(pmu);
 }
@@ -169,6 +214,8 @@ static uint64_t info(const struct pmu *pmu, enum branch_kind kind, bool mispredi
         value |= LBR_INFO_MISPRED;
     if (pmu->lbr_timed)
         value |= LBR_INFO_CYC_CNT_VALID | cycles(pmu);
+    if (pmu->lbr_info_bits & LBR_INFO_PMC_COUNTS)
+        value |= log_events(pmu);
     return value & pmu->lbr_info_bits;
 }
 
@@ -193,6 +240,8 @@ static void push(struct pmu *pmu, const struct lbr_entry *e)
     pmu->lbr[pmu->lbr_tos] = *e;
     pmu->lbr_cycle = pmu->cpu->now / pmu->profile->uarch.retire_width;
     pmu->lbr_timed = true;
+    if (pmu->lbr_info_bits & LBR_INFO_PMC_COUNTS)
+        end_log(pmu);
 }
 
 /* "For operations which change the CPL, the operation is recorded in LBRs only if the CPL at the

@@ -186,6 +186,17 @@ static bool write_fixed(struct pmu *pmu, unsigned i, uint64_t value)
     return set_counter(pmu, &pmu->fixed[i], value & bits(pmu->profile->pmu.fixed_width));
 }
 
+/* The logging bit is a bit of some counters alone. */
+static bool write_perfevtsel(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    if ((value & PERFEVTSEL_EN_LBR_LOG) && !has_lbr_log(pmu, i))
+        return false;
+    counters_sync(pmu);
+    pmu->perfevtsel[i] = value;
+    counters_configure(pmu);
+    return true;
+}
+
 /* ---- Status ---- */
 
 static uint64_t read_global_status(struct pmu *pmu, unsigned i)
@@ -434,7 +445,7 @@ const struct msr_rule intel_msrs[] = {
     /* first, stride, most, exists */
     {MSR_IA32_PMC0,                   1, PMU_MAX_GENERAL,   has_general,        .read = read_pmc, .takes = any_value, .write = write_pmc},
     {MSR_IA32_A_PMC0,                 1, PMU_MAX_GENERAL,   has_full_width,     .read = read_pmc, .takes = general_mask, .write = write_a_pmc},
-    {MSR_IA32_PERFEVTSEL0,            1, PMU_MAX_GENERAL,   has_general,        KEPT(perfevtsel), .takes = perfevtsel_mask, .steers = true},
+    {MSR_IA32_PERFEVTSEL0,            1, PMU_MAX_GENERAL,   has_general,        KEPT(perfevtsel), .takes = perfevtsel_mask, .write = write_perfevtsel},
     {MSR_IA32_FIXED_CTR0,             1, PROFILE_MAX_FIXED, has_fixed,          .read = read_fixed, .takes = fixed_mask, .write = write_fixed},
     {MSR_IA32_FIXED_CTR_CTRL,         1, 1,                 has_fixed_ctr_ctrl, KEPT(fixed_ctr_ctrl), .takes = fixed_ctr_ctrl_mask, .steers = true},
     {MSR_IA32_PERF_GLOBAL_STATUS,     1, 1,                 has_status,         .read = read_global_status},

@@ -12,6 +12,7 @@ int main(void)
            _cmocka_run_group_tests("smm", smm_tests, n_smm_tests, NULL, NULL) +
            _cmocka_run_group_tests("lbr", lbr_tests, n_lbr_tests, NULL, NULL) +
            _cmocka_run_group_tests("lbr_arch", lbr_arch_tests, n_lbr_arch_tests, NULL, NULL) +
+           _cmocka_run_group_tests("lbr_log", lbr_log_tests, n_lbr_log_tests, NULL, NULL) +
            _cmocka_run_group_tests("bts", bts_tests, n_bts_tests, NULL, NULL) +
            _cmocka_run_group_tests("pebs", pebs_tests, n_pebs_tests, NULL, NULL);
 }

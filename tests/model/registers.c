@@ -46,6 +46,17 @@ static bool has_adaptive_record(void)
     return rig.capabilities & PERF_CAP_PEBS_BASELINE;
 }
 
+/* CPUID.1CH:ECX[19:16]. */
+static bool is_logged(unsigned counter)
+{
+    uint32_t out[4];
+    cpu_cpuid(rig.cpu, 0, 0, out);
+    if (out[0] < 0x1c)
+        return false;
+    cpu_cpuid(rig.cpu, 0x1c, 0, out);
+    return counter < 4 && (out[2] >> (16 + counter) & 1);
+}
+
 static void perfevtsel_reserved_bits(void **state)
 {
     (void)state;
@@ -59,7 +70,8 @@ static void perfevtsel_reserved_bits(void **state)
         if (has_adaptive_record())
             mask |= PERFEVTSEL_ADAPTIVE;
         for (unsigned i = 0; i < rig.general; i++)
-            check_bits(MSR_IA32_PERFEVTSEL0 + i, mask, "IA32_PERFEVTSEL");
+            check_bits(MSR_IA32_PERFEVTSEL0 + i, mask | (is_logged(i) ? PERFEVTSEL_EN_LBR_LOG : 0),
+                       "IA32_PERFEVTSEL");
         if (rig.version)
             check_refused_write_changes_nothing(MSR_IA32_PERFEVTSEL0, 0x4300c0, 1ULL << 32);
     }
