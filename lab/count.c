@@ -13,8 +13,9 @@ uint64_t insns_in_window(const struct body_insns *insns, uint64_t iterations)
 
 void count_from_0(uint64_t mask, window_body body, uint64_t iterations)
 {
-    for (unsigned counter = 0; mask >> counter; counter++)
-        if (mask & PMU_MASK(counter))
+    uint64_t counters = mask & pmu_all_counters(); /* not the performance metrics */
+    for (unsigned counter = 0; counters >> counter; counter++)
+        if (counters & PMU_MASK(counter))
             pmu_write(counter, 0);
     pmu_count(mask, body, iterations);
 }

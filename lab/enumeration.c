@@ -73,8 +73,8 @@ bool counter_reads_back_full(unsigned counter)
 {
     uint64_t max = pmu_counter_max(counter);
     bool wide = counter >= GLOBAL_FIXED_SHIFT || pmu_info()->full_width_write;
-    bool written =
-        wide ? pmu_write(counter, max) : wrmsr_safe(pmu_counter_msr(counter), OLD_ADDRESS_ALL_ONES);
+    bool written = wide ? pmu_write(counter, max)
+                        : wrmsr_safe(pmu_old_counter_msr(counter), OLD_ADDRESS_ALL_ONES);
     uint64_t back = pmu_read(counter);
     if (!written || back != max)
         note("counter MSR %XH: wrote all ones, reads 0x%llx, CPUID says 0x%llx",
@@ -88,8 +88,8 @@ bool counter_reads_back_full(unsigned counter)
 
 bool counter_reads_back_by_old_address(unsigned counter)
 {
-    wrmsr(pmu_counter_msr(counter), OLD_ADDRESS_ALL_ONES);
+    wrmsr(pmu_old_counter_msr(counter), OLD_ADDRESS_ALL_ONES);
     bool full = pmu_read(counter) == pmu_counter_max(counter);
-    wrmsr(pmu_counter_msr(counter), 0);
+    wrmsr(pmu_old_counter_msr(counter), 0);
     return full;
 }

@@ -12,6 +12,8 @@
 #include "pmu/lbr.h"
 #include "pmu/pebs.h"
 #include "pmu/pmi.h"
+#include "pmu/reload.h"
+#include "pmu/topdown.h"
 #include "x86/msr.h"
 #include "x86/regs.h"
 
@@ -43,16 +45,31 @@ uint64_t pmu_counter_max(unsigned counter)
     return width >= 64 ? ~(uint64_t)0 : ARCH_BIT(width) - 1;
 }
 
-uint32_t pmu_counter_msr(unsigned counter)
+uint32_t pmu_old_counter_msr(unsigned counter)
 {
     const struct pmu_kind *kind = pmu_info()->kind;
     return is_fixed(counter) ? pmu_bank_msr(&kind->fixed, counter - GLOBAL_FIXED_SHIFT)
                              : pmu_bank_msr(&kind->counters, counter);
 }
 
-uint32_t pmu_select_msr(unsigned general)
+uint32_t pmu_old_select_msr(unsigned general)
 {
     return pmu_bank_msr(&pmu_info()->kind->selects, general);
+}
+
+uint32_t pmu_counter_msr(unsigned counter)
+{
+    const struct pmu_kind *kind = pmu_info()->kind;
+    if (!pmu_info()->own_addresses)
+        return pmu_old_counter_msr(counter);
+    return is_fixed(counter) ? pmu_bank_msr(&kind->own_fixed.counters, counter - GLOBAL_FIXED_SHIFT)
+                             : pmu_bank_msr(&kind->own_general.counters, counter);
+}
+
+uint32_t pmu_select_msr(unsigned general)
+{
+    return pmu_info()->own_addresses ? pmu_bank_msr(&pmu_info()->kind->own_general.selects, general)
+                                     : pmu_old_select_msr(general);
 }
 
 uint32_t pmu_rdpmc_selector(unsigned counter)
@@ -99,7 +116,7 @@ bool pmu_write(unsigned counter, uint64_t value)
     uint64_t max = pmu_counter_max(counter);
     if (value > max)
         return false;
-    if (is_fixed(counter))
+    if (is_fixed(counter) || pmu_info()->own_addresses)
         return wrmsr_safe(pmu_counter_msr(counter), value);
     if (pmu_info()->full_width_write)
         return wrmsr_safe(pmu_bank_msr(&kind->full_width, counter), value);
@@ -192,7 +209,7 @@ uint64_t pmu_status_all(void)
  * handle_pmi_common()). */
 uint64_t pmu_causes(uint64_t status)
 {
-    return status & (pmu_all_counters() | GLOBAL_STATUS_OVF_BUF);
+    return status & (pmu_all_counters() | GLOBAL_STATUS_OVF_BUF | GLOBAL_STATUS_PERF_METRICS_OVF);
 }
 
 /* Where there is no status register. A counter that interrupts is started in its upper half, so one
@@ -232,6 +249,8 @@ static void counters_reset(const struct pmu_info *info)
     for (unsigned i = 0; i < PMU_MAX_FIXED; i++)
         if (pmu_has_fixed(i))
             wrmsr_safe(pmu_counter_msr(PMU_FIXED(i)), 0);
+    reload_reset();
+    topdown_reset();
 }
 
 void pmu_reset(void)

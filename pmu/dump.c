@@ -7,6 +7,8 @@
 #include "x86/apic.h"
 #include "pmu/kind.h"
 #include "pmu/pmu.h"
+#include "pmu/reload.h"
+#include "pmu/topdown.h"
 
 #include <stddef.h>
 
@@ -43,6 +45,15 @@ static void dump_msr(uint32_t msr, const char *comment)
     dump_value(msr, read_msr(msr), comment);
 }
 
+/* Whose overflow reloads the counter, and with what. */
+static void dump_reload(unsigned counter)
+{
+    if (!(reload_targets() & PMU_MASK(counter)))
+        return;
+    dump_msr(reload_causes_msr(counter), NULL);
+    dump_msr(reload_value_msr(counter), NULL);
+}
+
 /* What a general counter counts stands in its select register. */
 static void dump_general(unsigned n)
 {
@@ -51,12 +62,14 @@ static void dump_general(unsigned n)
         select.value != 0 ? pmu_event_name(select.value, pmu_info()->version) : NULL;
     dump_value(pmu_select_msr(n), select, NULL);
     dump_msr(pmu_counter_msr(n), event != NULL ? event : "");
+    dump_reload(n);
 }
 
 static void dump_fixed(unsigned i)
 {
     const char *event = pmu_fixed_event_name(i);
     dump_msr(pmu_counter_msr(PMU_FIXED(i)), event != NULL ? event : "");
+    dump_reload(PMU_FIXED(i));
 }
 
 /* In the xAPIC the entry is no MSR: its address is the offset in the page. */
@@ -90,6 +103,7 @@ void pmu_dump(const char *title)
         bool exists;
     } registers[] = {
         {kind->fixed_ctrl, info->fixed_mask != 0},
+        {MSR_PERF_METRICS, topdown_missing() == NULL},
         {kind->enable, info->global_ctrl},
         {kind->status, true},
         {kind->in_use, true},

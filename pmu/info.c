@@ -17,13 +17,12 @@
 #include "x86/msr.h"
 #include "x86/cpuid.h"
 
-#define LEAF_FEATURES     0x07
-#define LEAF_PMU          0x0a
-#define LEAF_PMU_EXTENDED 0x23
-#define WIDTH_MIN         32 /* a write by the old address takes 32 bits */
-#define WIDTH_MAX         64
-#define FIXED_USUAL       3 /* fixed counters of every processor with version 2 */
-#define HYBRID_MORE       2 /* general counters of a P core that leaf 0AH does not name */
+#define LEAF_FEATURES 0x07
+#define LEAF_PMU      0x0a
+#define WIDTH_MIN     32 /* a write by the old address takes 32 bits */
+#define WIDTH_MAX     64
+#define FIXED_USUAL   3 /* fixed counters of every processor with version 2 */
+#define HYBRID_MORE   2 /* general counters of a P core that leaf 0AH does not name */
 
 static struct pmu_info infos[MAX_CPUS];
 #define info (infos[this_cpu()->index])
@@ -95,15 +94,27 @@ static bool find_version(void)
     return true;
 }
 
-/* SDM vol. 2 "CPUID", leaf 23H: sub-leaf 1 has a bit for each general counter in EAX. */
-static unsigned general_end_of_leaf_23h(void)
+/* Sub-leaf 1 of leaf 23H names the counters: then leaf 0AH is only what all kinds of core have. */
+static bool named_by_leaf_23h(void)
 {
-    if (cpuid(0, 0).eax < LEAF_PMU_EXTENDED || cpuid(LEAF_FEATURES, 0).eax < 1 ||
-        !(cpuid(LEAF_FEATURES, 1).eax & CPUID_7_1_EAX_ARCH_PERFMON_EXT) ||
-        !(cpuid(LEAF_PMU_EXTENDED, 0).eax & CPUID_23_EAX_COUNTERS))
-        return 0;
-    uint32_t counters = cpuid(LEAF_PMU_EXTENDED, 1).eax;
-    return counters ? 32 - (unsigned)__builtin_clz(counters) : 0;
+    return info.leaf_23h.general != 0;
+}
+
+/* The driver's general counters have no gaps; no processor's have. */
+static void find_general_by_leaf_23h(void)
+{
+    uint32_t counters = info.leaf_23h.general;
+    info.general_end = 32 - (unsigned)__builtin_clz(counters);
+    unsigned n = ~counters != 0 ? (unsigned)__builtin_ctz(~counters) : 32;
+    if (n != info.general_end)
+        info_note("CPUID.(EAX=23H,ECX=1):EAX = 0x%x has gaps: the first %u are used",
+                  (unsigned)counters, n);
+    if (n == 0)
+        return; /* leaf 0AH's number, then */
+    if (n < info.n_general)
+        info_note("CPUID.(EAX=23H,ECX=1):EAX = 0x%x, but CPUID.0AH:EAX[15:8] = %u",
+                  (unsigned)counters, info.n_general);
+    info.n_general = n;
 }
 
 /* A hybrid processor without leaf 23H names in leaf 0AH what its two kinds of core have in common:
@@ -130,21 +141,37 @@ static bool find_general(void)
         info.n_general = PMU_MAX_GENERAL;
     }
     info.general_width = usable_width(info.leaf_eax >> 16 & 0xff, "general");
-    unsigned end = general_end_of_leaf_23h();
-    info.leaf_23h = end != 0;
-    if (!info.leaf_23h)
-        end = general_end_of_hybrid();
-    info.general_end = end > info.n_general ? end : info.n_general;
+    info.leaf_23h = leaf_23h_read();
+    if (named_by_leaf_23h())
+        find_general_by_leaf_23h();
+    else
+        info.general_end = general_end_of_hybrid();
     return true;
 }
 
+/* A hypervisor may announce version 6 and not have its addresses: Linux calls such a PMU broken,
+ * but all that was there before still is. */
+static void find_own_addresses(void)
+{
+    uint64_t value;
+    const struct pmu_own *own = &info.kind->own_general;
+    info.own_addresses = own->counters.base != 0 && rdmsr_safe(own->counters.base, &value) &&
+                         rdmsr_safe(own->selects.base, &value);
+    if (own->counters.base != 0 && !info.own_addresses)
+        info_note("the counters' own addresses from %XH on raise #GP, against CPUID.0AH:EAX[7:0]"
+                  " = %u",
+                  (unsigned)own->counters.base, info.version);
+}
+
 /* EBX bit n set says that event n is absent; so does a vector (EAX[31:24]) too short to hold bit n.
- */
+ * Leaf 23H says it the other way round. */
 static void find_events(void)
 {
     unsigned length = info.leaf_eax >> 24;
     uint32_t covered = length >= 32 ? ~0u : (1u << length) - 1;
-    info.events = ~info.leaf_ebx & covered & ((1u << PMU_N_EVENTS) - 1);
+    info.events = info.leaf_23h.subleaves & CPUID_23_EAX_EVENTS ? info.leaf_23h.events
+                                                                : ~info.leaf_ebx & covered;
+    info.events &= (1u << PMU_N_EVENTS) - 1;
 }
 
 /* Some early processors with version 2 report no fixed counters although they have the three (SDM
@@ -178,12 +205,18 @@ static void find_fixed(void)
     uint32_t mask = (uint32_t)(ARCH_BIT(contiguous) - 1);
     if (info.kind->fixed_bitmap)
         mask |= info.leaf_ecx;
+    if (named_by_leaf_23h())
+        mask = info.leaf_23h.fixed;
     if (mask >> PMU_MAX_FIXED)
         info_note("CPUID.0AH names fixed counters past %u: not used", PMU_MAX_FIXED - 1);
     mask &= (1u << PMU_MAX_FIXED) - 1;
     if (mask == 0) {
         mask = fixed_by_probe();
         width = info.general_width;
+    }
+    if (mask == 0 && named_by_leaf_23h()) {
+        why(info.no_fixed, "no fixed counters: CPUID.(EAX=23H,ECX=1):EBX = 0");
+        return;
     }
     if (mask == 0) {
         why(info.no_fixed, "no fixed counters: CPUID.0AH:EDX[4:0] = 0%s",
@@ -263,12 +296,13 @@ static void probe_core(void)
         uint64_t value;
         const char *name, *by;
     } core[] = {
-        {true, pmu_counter_msr(0), value, "IA32_PMC0", leaf},
-        {true, pmu_select_msr(0), EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_OS, "IA32_PERFEVTSEL0",
+        {true, pmu_old_counter_msr(0), value, "IA32_PMC0", leaf},
+        {true, pmu_old_select_msr(0), EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_OS, "IA32_PERFEVTSEL0",
          leaf},
         {info.full_width_write, MSR_IA32_A_PMC0, value, "IA32_A_PMC0",
          "IA32_PERF_CAPABILITIES[13]"},
-        {info.fixed_mask != 0, pmu_counter_msr(PMU_FIXED(fixed)), value, "IA32_FIXED_CTRx", leaf},
+        {info.fixed_mask != 0, pmu_old_counter_msr(PMU_FIXED(fixed)), value, "IA32_FIXED_CTRx",
+         leaf},
         {info.fixed_mask != 0, MSR_IA32_FIXED_CTR_CTRL,
          (uint64_t)FIXED_CTR_CTRL_OS << (FIXED_CTR_CTRL_BITS * fixed), "IA32_FIXED_CTR_CTRL", leaf},
         {info.global_ctrl, MSR_IA32_PERF_GLOBAL_CTRL, 1, "IA32_PERF_GLOBAL_CTRL", leaf},
@@ -375,6 +409,7 @@ void pmu_info_read(void)
     if (!find_version() || !find_general())
         return;
     info.present = true;
+    find_own_addresses();
     find_debug_store_bits();
     find_events();
     find_fixed();
@@ -393,7 +428,9 @@ const char *pmu_no_fixed(unsigned i)
     static char text[PMU_REASON];
     if (info.fixed_mask == 0)
         return info.no_pmu[0] ? info.no_pmu : info.no_fixed;
-    if (info.kind->fixed_bitmap)
+    if (named_by_leaf_23h())
+        why(text, "no fixed counter %u: CPUID.(EAX=23H,ECX=1):EBX[%u] = 0", i, i);
+    else if (info.kind->fixed_bitmap)
         why(text, "no fixed counter %u: CPUID.0AH:ECX[%u] = 0 and EDX[4:0] = %u", i, i,
             (unsigned)(info.leaf_edx & 0x1f));
     else
@@ -405,7 +442,12 @@ const char *pmu_no_fixed(unsigned i)
 const char *pmu_no_general(unsigned wanted)
 {
     static char text[PMU_REASON];
-    why(text, "fewer than %u general counters: CPUID.0AH:EAX[15:8] = %u", wanted, info.n_general);
+    if (named_by_leaf_23h())
+        why(text, "fewer than %u general counters: CPUID.(EAX=23H,ECX=1):EAX = 0x%x", wanted,
+            (unsigned)info.leaf_23h.general);
+    else
+        why(text, "fewer than %u general counters: CPUID.0AH:EAX[15:8] = %u", wanted,
+            info.n_general);
     return info.n_general < wanted ? text : NULL;
 }
 
@@ -415,7 +457,9 @@ const char *pmu_no_event(unsigned event)
     unsigned length = info.leaf_eax >> 24;
     if (info.events >> event & 1)
         return NULL;
-    if (length <= event)
+    if (info.leaf_23h.subleaves & CPUID_23_EAX_EVENTS)
+        why(text, "no %s event: CPUID.(EAX=23H,ECX=3):EAX[%u] = 0", pmu_events[event].name, event);
+    else if (length <= event)
         why(text, "no %s event: CPUID.0AH:EAX[31:24] = %u", pmu_events[event].name, length);
     else
         why(text, "no %s event: CPUID.0AH:EBX[%u] = 1", pmu_events[event].name, event);

@@ -1,5 +1,5 @@
 /* The kinds of PMU, one row each. SDM vol. 3 "Architectural Performance Monitoring" and its
- * sections "... Version 1" to "... Version 5"; vol. 4 "IA-32 Architectural MSRs" for addresses. */
+ * sections "... Version 1" to "... Version 6"; vol. 4 "IA-32 Architectural MSRs" for addresses. */
 #include "pmu/kind.h"
 
 #include "x86/msr.h"
@@ -22,6 +22,16 @@
 /* Version 4: the freeze is a bit of the status; who uses the counters can be asked. */
 #define STREAMLINED .in_use = MSR_IA32_PERF_GLOBAL_INUSE, .frozen = GLOBAL_STATUS_CTR_FRZ
 
+/* Version 6: each counter has addresses of its own. */
+#define OWN                                                                                        \
+    .own_general = {.counters = {MSR_IA32_PMC_GP0_CTR, MSR_IA32_PMC_STRIDE},                       \
+                    .selects = {MSR_IA32_PMC_GP0_CFG_A, MSR_IA32_PMC_STRIDE},                      \
+                    .reload_causes = {MSR_IA32_PMC_GP0_CFG_B, MSR_IA32_PMC_STRIDE},                \
+                    .reload_values = {MSR_IA32_PMC_GP0_CFG_C, MSR_IA32_PMC_STRIDE}},               \
+    .own_fixed = {.counters = {MSR_IA32_PMC_FX0_CTR, MSR_IA32_PMC_STRIDE},                         \
+                  .reload_causes = {MSR_IA32_PMC_FX0_CFG_B, MSR_IA32_PMC_STRIDE},                  \
+                  .reload_values = {MSR_IA32_PMC_FX0_CFG_C, MSR_IA32_PMC_STRIDE}}
+
 #define STATUS_2 (GLOBAL_STATUS_OVF_BUF | GLOBAL_STATUS_COND_CHGD)
 #define STATUS_3 (STATUS_2 | GLOBAL_STATUS_OVF_UNCORE)
 #define STATUS_4                                                                                   \
@@ -36,6 +46,7 @@ static const struct pmu_kind architectural[PMU_VERSION_KNOWN + 1] = {
     [3] = {GENERAL, GLOBAL, .status_other = STATUS_3},
     [4] = {GENERAL, GLOBAL, .status_other = STATUS_4, STREAMLINED},
     [5] = {GENERAL, GLOBAL, .status_other = STATUS_4, STREAMLINED, .fixed_bitmap = true},
+    [6] = {GENERAL, GLOBAL, .status_other = STATUS_4, STREAMLINED, .fixed_bitmap = true, OWN},
 };
 /* clang-format on */
 

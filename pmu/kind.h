@@ -21,6 +21,12 @@ struct pmu_bank {
     uint32_t base, stride;
 };
 
+/* A counter's registers at addresses of its own. */
+struct pmu_own {
+    struct pmu_bank counters, selects;            /* selects: of general counters alone */
+    struct pmu_bank reload_causes, reload_values; /* auto counter reload: pmu/reload.h */
+};
+
 struct pmu_kind {
     struct pmu_bank counters, selects; /* the general ones */
     /* A write to a counter takes so many bits and fills the others with copies of the uppermost;
@@ -30,6 +36,10 @@ struct pmu_kind {
 
     struct pmu_bank fixed;
     uint32_t fixed_ctrl;
+
+    /* The same registers once more, where a write to a counter takes all bits, and new ones. */
+    struct pmu_own own_general, own_fixed;
+
     bool fixed_bitmap;   /* CPUID.0AH:ECX has a bit for each fixed counter */
     bool fixed_may_be_3; /* some such processors have three, and CPUID.0AH:EDX[4:0] = 0 */
 
@@ -57,7 +67,7 @@ struct pmu_kind {
 /* The kind of an architectural version (CPUID.0AH:EAX[7:0]), the newest that is known for one that
  * is newer; 0: no PMU, all fields 0. */
 const struct pmu_kind *pmu_kind_of_version(unsigned version);
-#define PMU_VERSION_KNOWN 5
+#define PMU_VERSION_KNOWN 6
 
 /* The address of register n. */
 static inline uint32_t pmu_bank_msr(const struct pmu_bank *bank, unsigned n)

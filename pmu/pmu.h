@@ -16,6 +16,7 @@
 #include "x86/bits.h"
 #include "x86/pmu.h"
 #include "x86/events.h"
+#include "pmu/leaf_23h.h"
 #include "pmu/window.h"
 
 #define PMU_MAX_GENERAL   32 /* IA32_PERF_GLOBAL_CTRL[31:0] */
@@ -41,18 +42,19 @@ struct pmu_info {
     unsigned version;   /* CPUID.0AH:EAX[7:0], to be shown: the fields say what follows from it */
     unsigned n_general; /* 0 to PMU_MAX_GENERAL */
     /* The first number past those that leaf 0AH or leaf 23H names, or that a hybrid processor may
-     * have unnamed: more than leaf 0AH names are not used. */
+     * have unnamed. */
     unsigned general_end;
-    bool leaf_23h;          /* there is one, which names the general counters */
-    unsigned general_width; /* bits, 32 to 64 */
-    unsigned n_fixed;       /* how many bits fixed_mask has */
-    unsigned fixed_width;   /* bits, 32 to 64 */
-    uint32_t fixed_mask;    /* bit i: fixed counter i exists; not contiguous from version 5 on */
-    uint32_t events;        /* bit n: architectural event n is available */
-    bool global_ctrl;       /* one register enables all counters */
-    bool freeze;            /* DEBUGCTL.FREEZE_PERFMON_ON_PMI is announced */
-    bool freeze_in_status;  /* it sets GLOBAL_STATUS.CTR_FRZ; if not, it clears GLOBAL_CTRL */
-    bool full_width_write;  /* IA32_A_PMCx exist: IA32_PERF_CAPABILITIES[13] */
+    struct leaf_23h leaf_23h; /* where there is one, it has the last word on the counters */
+    unsigned general_width;   /* bits, 32 to 64 */
+    unsigned n_fixed;         /* how many bits fixed_mask has */
+    unsigned fixed_width;     /* bits, 32 to 64 */
+    uint32_t fixed_mask;      /* bit i: fixed counter i exists; not contiguous from version 5 on */
+    uint32_t events;          /* bit n: architectural event n is available */
+    bool global_ctrl;         /* one register enables all counters */
+    bool freeze;              /* DEBUGCTL.FREEZE_PERFMON_ON_PMI is announced */
+    bool freeze_in_status;    /* it sets GLOBAL_STATUS.CTR_FRZ; if not, it clears GLOBAL_CTRL */
+    bool full_width_write;    /* IA32_A_PMCx exist: IA32_PERF_CAPABILITIES[13] */
+    bool own_addresses;       /* version 6: each counter has addresses of its own, from 1900H on */
     bool anythread_deprecated;
     bool ds, dtes64, pdcm; /* CPUID.1 */
     bool pebs, bts;        /* the debug store is there and MISC_ENABLE does not forbid it */
@@ -92,9 +94,13 @@ void pmu_reset(void);
 uint64_t pmu_all_counters(void);
 /* 2^width - 1 of a counter. */
 uint64_t pmu_counter_max(unsigned counter);
-/* MSR address of a counter, and of a general counter's select register. */
+/* MSR address of a counter, and of a general counter's select register, by which the driver
+ * reaches them: from version 6 on those of its own (IA32_PMC_GPn_CTR). */
 uint32_t pmu_counter_msr(unsigned counter);
 uint32_t pmu_select_msr(unsigned general);
+/* Their addresses that every version has: IA32_PMCx, IA32_FIXED_CTRx, IA32_PERFEVTSELx. */
+uint32_t pmu_old_counter_msr(unsigned counter);
+uint32_t pmu_old_select_msr(unsigned general);
 
 /*
  * Programs general counter n: select is an event (EVENT_*) with PERFEVTSEL_* flags, EN set here.
@@ -114,9 +120,9 @@ void pmu_allow_user_rdpmc(bool allow);
 /* ECX of RDPMC for a counter (SDM vol. 2 "RDPMC"). */
 uint32_t pmu_rdpmc_selector(unsigned counter);
 
-/* Writes a counter: general ones in full width through IA32_A_PMCx where the processor has them,
- * else by the old address, which takes 32 bits and sign-extends bit 31. False, and nothing written,
- * when the value cannot be reached that way or has bits past the width. */
+/* Writes a counter: general ones in full width through IA32_PMC_GPx_CTR or IA32_A_PMCx where the
+ * processor has them, else by the old address, which takes 32 bits and sign-extends bit 31. False,
+ * and nothing written, when the value cannot be reached that way or has bits past the width. */
 bool pmu_write(unsigned counter, uint64_t value);
 /* Sets a counter to overflow at the event number n counted from now: writes 2^width - n. n is 1 to
  * 2^31. */

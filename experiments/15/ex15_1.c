@@ -103,8 +103,9 @@ static void check_one_past(const struct pmu_info *info)
         check_skip(ONE_PAST, "there is no MSR past 32 general counters: CPUID.0AH:EAX[15:8] >= 32");
         return;
     }
-    if (past != info->n_general && info->leaf_23h)
-        value_str("leaf_23h", "names %u general counters, leaf 0AH %u", past, info->n_general);
+    unsigned leaf_0ah = info->leaf_eax >> 8 & 0xff;
+    if (info->leaf_23h.general != 0 && past != leaf_0ah)
+        value_str("leaf_23h", "names %u general counters, leaf 0AH %u", past, leaf_0ah);
     else if (past != info->n_general)
         value_str("hybrid", "leaf 0AH names %u general counters, a P core may have %u",
                   info->n_general, past);

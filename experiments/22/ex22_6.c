@@ -89,11 +89,11 @@ static bool old_address_holds(unsigned counter)
     static const uint32_t limits[] = {0, 1, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff};
     bool all = true;
     for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-        all = reads_back(counter, pmu_counter_msr(counter), limits[i],
+        all = reads_back(counter, pmu_old_counter_msr(counter), limits[i],
                          sign_extended(counter, limits[i])) &&
               all;
     for (unsigned bit = 0; bit < OLD_BITS; bit++)
-        all = reads_back(counter, pmu_counter_msr(counter), 1u << bit,
+        all = reads_back(counter, pmu_old_counter_msr(counter), 1u << bit,
                          sign_extended(counter, 1u << bit)) &&
               all;
     return all;
@@ -103,7 +103,7 @@ static bool old_address_holds(unsigned counter)
 static uint32_t full_width_msr(unsigned counter)
 {
     return counter < GLOBAL_FIXED_SHIFT ? pmu_bank_msr(&pmu_info()->kind->full_width, counter)
-                                        : pmu_counter_msr(counter);
+                                        : pmu_old_counter_msr(counter);
 }
 
 static bool full_width_holds(unsigned counter)
@@ -140,7 +140,7 @@ static bool drops_past(unsigned counter)
     bool all = true;
     for (uint64_t bit = pmu_counter_max(counter) + 1; bit != 0; bit <<= 1) {
         pmu_write(counter, value);
-        wrmsr_safe(pmu_counter_msr(counter), bit | value);
+        wrmsr_safe(pmu_old_counter_msr(counter), bit | value);
         all = pmu_read(counter) == value && all;
     }
     return all;
@@ -201,7 +201,7 @@ static void start(unsigned counter)
 {
     uint64_t value = pmu_counter_max(counter) - before + 1;
     if (counter < GLOBAL_FIXED_SHIFT && by_old_address)
-        wrmsr_safe(pmu_counter_msr(counter), (uint32_t)value);
+        wrmsr_safe(pmu_old_counter_msr(counter), (uint32_t)value);
     else
         wrmsr_safe(full_width_msr(counter), value);
 }

@@ -17,7 +17,7 @@
 static void general_counters(void **state)
 {
     (void)state;
-    for (unsigned version = 1; version <= 5; version++) {
+    for (unsigned version = 1; version <= 6; version++) {
         const struct pmu_kind *kind = pmu_kind_of_version(version);
         assert_int_equal(pmu_bank_msr(&kind->counters, 0), 0xc1);
         assert_int_equal(pmu_bank_msr(&kind->counters, 7), 0xc8);
@@ -57,13 +57,13 @@ static void version_1(void **state)
 static void from_version_2_on(void **state)
 {
     (void)state;
-    for (unsigned version = 2; version <= 5; version++) {
+    for (unsigned version = 2; version <= 6; version++) {
         const struct pmu_kind *kind = pmu_kind_of_version(version);
         assert_int_equal(pmu_bank_msr(&kind->fixed, 0), 0x309);
         assert_int_equal(pmu_bank_msr(&kind->fixed, 3), 0x30c);
         assert_int_equal(kind->fixed_ctrl, 0x38d);
         assert_int_equal(kind->fixed_may_be_3, version == 2);
-        assert_int_equal(kind->fixed_bitmap, version == 5);
+        assert_int_equal(kind->fixed_bitmap, version >= 5);
         assert_int_equal(kind->enable, 0x38f);
         assert_int_equal(kind->status, 0x38e);
         assert_int_equal(kind->status_clear, 0x390);
@@ -80,18 +80,42 @@ static void from_version_2_on(void **state)
 static void status_bits(void **state)
 {
     (void)state;
-    static const uint64_t bits[] = {
-        0, 0, 0xc000000000000000, 0xe000000000000000, 0xfc80000000000000, 0xfc80000000000000};
-    for (unsigned version = 0; version <= 5; version++)
+    static const uint64_t bits[] = {0,
+                                    0,
+                                    0xc000000000000000,
+                                    0xe000000000000000,
+                                    0xfc80000000000000,
+                                    0xfc80000000000000,
+                                    0xfc80000000000000};
+    for (unsigned version = 0; version <= 6; version++)
         assert_int_equal(pmu_kind_of_version(version)->status_other, bits[version]);
 }
 
 static void newer_versions_are_the_newest_known(void **state)
 {
     (void)state;
-    assert_ptr_equal(pmu_kind_of_version(6), pmu_kind_of_version(5));
-    assert_ptr_equal(pmu_kind_of_version(255), pmu_kind_of_version(5));
-    assert_ptr_not_equal(pmu_kind_of_version(4), pmu_kind_of_version(5));
+    assert_ptr_equal(pmu_kind_of_version(7), pmu_kind_of_version(6));
+    assert_ptr_equal(pmu_kind_of_version(255), pmu_kind_of_version(6));
+    assert_ptr_not_equal(pmu_kind_of_version(5), pmu_kind_of_version(6));
+}
+
+/* Vol. 4 "Architectural MSRs": IA32_PMC_GPn_CTR, _CFG_A, _CFG_B and _CFG_C at 1900H to 1903H + 4n,
+ * IA32_PMC_FXm_CTR, _CFG_B and _CFG_C at 1980H, 1982H and 1983H + 4m. */
+static void addresses_of_their_own(void **state)
+{
+    (void)state;
+    const struct pmu_kind *kind = pmu_kind_of_version(6);
+    assert_int_equal(pmu_bank_msr(&kind->own_general.counters, 0), 0x1900);
+    assert_int_equal(pmu_bank_msr(&kind->own_general.counters, 9), 0x1924);
+    assert_int_equal(pmu_bank_msr(&kind->own_general.selects, 2), 0x1909);
+    assert_int_equal(pmu_bank_msr(&kind->own_general.reload_causes, 2), 0x190a);
+    assert_int_equal(pmu_bank_msr(&kind->own_general.reload_values, 2), 0x190b);
+    assert_int_equal(pmu_bank_msr(&kind->own_fixed.counters, 6), 0x1998);
+    assert_int_equal(kind->own_fixed.selects.base, 0);
+    assert_int_equal(pmu_bank_msr(&kind->own_fixed.reload_causes, 1), 0x1986);
+    assert_int_equal(pmu_bank_msr(&kind->own_fixed.reload_values, 1), 0x1987);
+    for (unsigned version = 0; version < 6; version++)
+        assert_int_equal(pmu_kind_of_version(version)->own_general.counters.base, 0);
 }
 
 /* AMD's registers lie in pairs (C001_0200H and C001_0201H + 2n), those of version 6 four apart. */
@@ -108,9 +132,13 @@ static void strides(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(general_counters), cmocka_unit_test(no_pmu_has_nothing),
-        cmocka_unit_test(version_1),        cmocka_unit_test(from_version_2_on),
-        cmocka_unit_test(status_bits),      cmocka_unit_test(newer_versions_are_the_newest_known),
+        cmocka_unit_test(general_counters),
+        cmocka_unit_test(no_pmu_has_nothing),
+        cmocka_unit_test(version_1),
+        cmocka_unit_test(from_version_2_on),
+        cmocka_unit_test(status_bits),
+        cmocka_unit_test(newer_versions_are_the_newest_known),
+        cmocka_unit_test(addresses_of_their_own),
         cmocka_unit_test(strides),
     };
     return cmocka_run_group_tests_name("kind", tests, NULL, NULL);
