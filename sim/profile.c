@@ -165,6 +165,13 @@ static const struct {
     {"llc-ref", EV_LLC_REF, UNIT_EVENT},
     {"llc-hit", EV_LLC_HIT, UNIT_EVENT},
     {"llc-miss", EV_LLC_MISS, UNIT_EVENT},
+    {"slots-retiring", EV_SLOTS_RETIRING, UNIT_EVENT},
+    {"slots-bad-spec", EV_SLOTS_BAD_SPEC, UNIT_EVENT},
+    {"slots-frontend", EV_SLOTS_FRONTEND, UNIT_EVENT},
+    {"slots-backend", EV_SLOTS_BACKEND, UNIT_EVENT},
+    {"slots-heavy", EV_SLOTS_HEAVY, UNIT_EVENT},
+    {"slots-fetch-latency", EV_SLOTS_FETCH_LATENCY, UNIT_EVENT},
+    {"slots-memory", EV_SLOTS_MEMORY, UNIT_EVENT},
 };
 #define N_SOURCES (sizeof sources / sizeof *sources)
 

@@ -30,6 +30,15 @@ enum cpu_event {
     EV_LLC_REF, /* requests that reach the last level cache */
     EV_LLC_HIT,
     EV_LLC_MISS,
+    /* Where the slots of EV_SLOTS went: each is in one of these four (top-down, level 1) ... */
+    EV_SLOTS_RETIRING, /* what is in none of the next three: cpu_total() works it out */
+    EV_SLOTS_BAD_SPEC, /* lost by mispredicted branches, which are all that level 2 knows of it */
+    EV_SLOTS_FRONTEND, /* no instruction was there to be taken */
+    EV_SLOTS_BACKEND,  /* one was there and had to wait */
+    /* ... and some of those in one of these as well (level 2). */
+    EV_SLOTS_HEAVY,         /* of retiring: microcode, and operations of more than one slot */
+    EV_SLOTS_FETCH_LATENCY, /* of front end: waiting for the bytes of an instruction */
+    EV_SLOTS_MEMORY,        /* of back end: waiting for memory */
     EV_COUNT
 };
 /* How a counter derives from its event's total: clocks are slots scaled by a ratio. */

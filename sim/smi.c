@@ -78,6 +78,7 @@ static void run_handler(const struct smi *s, struct cpu *cpu)
     total[EV_BRANCH_COND] += s->branches;
     total[EV_BRANCH_TAKEN] += s->branches;
     total[EV_SLOTS] += slots;
+    total[EV_SLOTS_BACKEND] += slots - s->insns;
     cpu->now += slots;
     cpu->cpl = 0;
     for (uint64_t i = 0; i < s->branches && cpu->want_branches; i++)

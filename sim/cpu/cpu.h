@@ -190,15 +190,34 @@ static inline void cpu_reschedule(struct cpu *cpu)
     cpu->deadline = 0;
 }
 
-/* Spends time in which the core is not halted: adds to now and to EV_SLOTS of the current class. */
-static inline void cpu_spend(struct cpu *cpu, uint64_t slots)
+/* Spends time in which the core is not halted: adds to now, to EV_SLOTS of the current class and to
+ * the event that says where those slots went. */
+static inline void cpu_spend(struct cpu *cpu, enum cpu_event where, uint64_t slots)
 {
+    uint64_t *total = cpu->total[cpu->cpl != 0];
     cpu->now += slots;
-    cpu->total[cpu->cpl != 0][EV_SLOTS] += slots;
+    total[EV_SLOTS] += slots;
+    total[where] += slots;
 }
+/* The cycles of a long instruction: nothing behind it can go on. */
 static inline void cpu_spend_cycles(struct cpu *cpu, uint64_t cycles)
 {
-    cpu_spend(cpu, cycles * cpu->profile->uarch.retire_width);
+    cpu_spend(cpu, EV_SLOTS_BACKEND, cycles * cpu->profile->uarch.retire_width);
+}
+/* Waits for memory. */
+static inline void cpu_wait_memory(struct cpu *cpu, uint64_t slots)
+{
+    cpu_spend(cpu, EV_SLOTS_BACKEND, slots);
+    cpu->total[cpu->cpl != 0][EV_SLOTS_MEMORY] += slots;
+}
+/* An event's total in a class (0: CPL 0, 1: above). */
+static inline uint64_t cpu_total(const struct cpu *cpu, unsigned class, enum cpu_event e)
+{
+    const uint64_t *total = cpu->total[class];
+    if (e != EV_SLOTS_RETIRING)
+        return total[e];
+    return total[EV_SLOTS] - total[EV_SLOTS_BAD_SPEC] - total[EV_SLOTS_FRONTEND] -
+           total[EV_SLOTS_BACKEND];
 }
 static inline void cpu_event(struct cpu *cpu, enum cpu_event e, uint64_t n)
 {

@@ -665,7 +665,7 @@ static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, 
     unsigned uops = loads + stores;
     if (uops == 0 || !plain_move(z->mnemonic))
         uops++;
-    uint64_t cost = (uops + EVENTS_PER_SLOT - 1) / EVENTS_PER_SLOT;
+    uint64_t retiring = (uops + EVENTS_PER_SLOT - 1) / EVENTS_PER_SLOT, cost = retiring;
     uint64_t latency = is_multiply(z->mnemonic) ? p->uarch.lat_mul : 1;
     if (is_divide(z->mnemonic)) {
         latency = p->uarch.lat_div;
@@ -691,6 +691,7 @@ static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, 
     uint64_t end = slot + cost;
     next->before = op->before;
     next->before.slots += end - s->slots;
+    next->before.waits += end - s->slots - retiring;
     next->before.insns++;
     next->before.uops += uops;
     next->before.loads += loads;

@@ -128,6 +128,7 @@ static inline void account(struct cpu *cpu, const struct block *b, unsigned firs
     uint64_t slots = (e->slots - f->slots) * sign;
     cpu->now += slots;
     total[EV_SLOTS] += slots;
+    total[EV_SLOTS_BACKEND] += (uint64_t)(e->waits - f->waits) * sign;
     total[EV_INSN] += (uint64_t)(e->insns - f->insns) * sign;
     total[EV_UOPS] += (uint64_t)(e->uops - f->uops) * sign;
     total[EV_LOAD] += (uint64_t)(e->loads - f->loads) * sign;
@@ -237,6 +238,7 @@ void op_system(struct cpu *cpu, const struct op *op)
     cpu->unfinished = false;
     cpu->total[class][EV_UOPS]++;
     cpu->total[class][EV_SLOTS]++;
+    cpu->total[class][EV_SLOTS_HEAVY]++;
     cpu->now++;
     exec_update_mode(cpu);
     /* What it may have changed: IF, timers, counters, the shadow. */

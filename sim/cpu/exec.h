@@ -13,7 +13,7 @@ typedef void (*op_fn)(struct cpu *cpu, const struct op *op);
 
 /* What the instructions of a block before this one cost together. */
 struct op_sum {
-    uint32_t slots;
+    uint32_t slots, waits; /* waits: of the slots, those in which nothing retires */
     uint16_t insns, uops, loads, stores;
 };
 

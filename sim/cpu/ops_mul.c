@@ -91,6 +91,7 @@ HANDLER(op_div)
     if (divisor == 0 || n / divisor > size_mask(size))
         cpu_fault(cpu, VEC_DE, 0);
     put_quotient(cpu, size, (u64)(n / divisor), (u64)(n % divisor));
+    cpu_event(cpu, EV_SLOTS_HEAVY, 1);
     NEXT;
 }
 HANDLER(op_idiv)
@@ -112,5 +113,6 @@ HANDLER(op_idiv)
     if (q > top - !negative)
         cpu_fault(cpu, VEC_DE, 0);
     put_quotient(cpu, size, negative ? -(u64)q : (u64)q, n < 0 ? -r : r);
+    cpu_event(cpu, EV_SLOTS_HEAVY, 1);
     NEXT;
 }

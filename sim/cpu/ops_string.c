@@ -86,6 +86,7 @@ static void spend(struct cpu *cpu, unsigned insns, unsigned loads, unsigned stor
     uint64_t *total = cpu->total[cpu->cpl != 0];
     cpu->now++;
     total[EV_SLOTS]++;
+    total[EV_SLOTS_HEAVY]++;
     total[EV_INSN] += insns;
     total[EV_UOPS] += 1 + stores;
     total[EV_LOAD] += loads;

@@ -198,7 +198,7 @@ void uarch_load_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
     cpu_event(cpu, EV_L1_MISS, 1);
     if (p->uarch.l2.size)
         cpu_event(cpu, level == LEVEL_L2 ? EV_L2_HIT : EV_L2_MISS, 1);
-    cpu_spend_cycles(cpu, latency - p->uarch.l1d.latency);
+    cpu_wait_memory(cpu, (uint64_t)(latency - p->uarch.l1d.latency) * p->uarch.retire_width);
 }
 
 void uarch_store_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
@@ -209,14 +209,15 @@ void uarch_store_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
 
 void uarch_device_access(struct cpu *cpu)
 {
-    cpu_spend_cycles(cpu, cpu->profile->uarch.lat_io);
+    cpu_wait_memory(cpu, (uint64_t)cpu->profile->uarch.lat_io * cpu->profile->uarch.retire_width);
 }
 
 void uarch_tlb_miss(struct cpu *cpu, unsigned levels)
 {
     const struct model *m = cpu->uarch->model;
     cpu->last_load.dtlb_miss = true;
-    cpu_spend_cycles(cpu, (uint64_t)levels * m->walk_level_cycles);
+    cpu_wait_memory(cpu,
+                    (uint64_t)levels * m->walk_level_cycles * cpu->profile->uarch.retire_width);
 }
 
 static bool predict_indirect(struct model *m, uint64_t rip, uint64_t target)
@@ -241,7 +242,9 @@ static bool predict_return(struct model *m, uint64_t target)
 void uarch_mispredicted(struct cpu *cpu)
 {
     cpu_event(cpu, EV_MISPREDICT, 1);
-    cpu_spend_cycles(cpu, cpu->profile->uarch.mispredict_penalty);
+    const struct profile *p = cpu->profile;
+    cpu_spend(cpu, EV_SLOTS_BAD_SPEC,
+              (uint64_t)p->uarch.mispredict_penalty * p->uarch.retire_width);
 }
 
 bool uarch_branch(struct cpu *cpu, enum branch_kind kind, uint64_t rip, uint64_t target, bool taken)

@@ -23,6 +23,14 @@ static const struct {
     {EV_L2_MISS, "L2 misses"},
     {EV_LLC_HIT, "LLC hits"},
     {EV_LLC_MISS, "LLC misses"},
+    {EV_SLOTS, "slots"},
+    {EV_SLOTS_RETIRING, "  retiring"},
+    {EV_SLOTS_HEAVY, "    heavy"},
+    {EV_SLOTS_BAD_SPEC, "  bad speculation"},
+    {EV_SLOTS_FRONTEND, "  front-end bound"},
+    {EV_SLOTS_FETCH_LATENCY, "    fetch latency"},
+    {EV_SLOTS_BACKEND, "  back-end bound"},
+    {EV_SLOTS_MEMORY, "    memory"},
 };
 
 static uint64_t both(const struct cpu *cpu, enum cpu_event e)
@@ -38,7 +46,7 @@ static void print_cpu(const struct cpu *cpu, FILE *out)
     fprintf(out, "pmusim: cpu%u %16s %18s %18s\n", cpu->index, "", "CPL 0", "CPL > 0");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         fprintf(out, "pmusim:   %-18s %18" PRIu64 " %18" PRIu64 "\n", rows[i].name,
-                cpu->total[0][rows[i].event], cpu->total[1][rows[i].event]);
+                cpu_total(cpu, 0, rows[i].event), cpu_total(cpu, 1, rows[i].event));
     fprintf(out, "pmusim:   %-18s %18.0f %18.0f\n", "core cycles",
             (double)cpu->total[0][EV_SLOTS] / p->uarch.retire_width,
             (double)cpu->total[1][EV_SLOTS] / p->uarch.retire_width);

@@ -29,7 +29,7 @@ void pmu_note(struct pmu *pmu, const char *format, ...)
 static uint64_t ring_total(const struct pmu *pmu, const struct counter *c, enum cpu_event e)
 {
     const struct cpu *cpu = pmu->cpu;
-    return (c->os ? cpu->total[0][e] : 0) + (c->usr ? cpu->total[1][e] : 0);
+    return (c->os ? cpu_total(cpu, 0, e) : 0) + (c->usr ? cpu_total(cpu, 1, e) : 0);
 }
 
 static uint64_t clock_hz(const struct profile *p, enum event_unit unit)

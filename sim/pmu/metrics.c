@@ -16,22 +16,22 @@ void metrics_restart(struct pmu *pmu)
         pmu->metrics_base[e] = pmu->cpu->total[0][e] + pmu->cpu->total[1][e];
 }
 
-/* Retiring [7:0] is what retired micro-operations took; bad speculation [15:8] the mispredicts'
- * penalties; the model's front end never starves [23:16]; the rest waited for memory or a long
- * instruction, back-end bound [31:24]. */
+static uint64_t share(const struct pmu *pmu, enum cpu_event where, uint64_t slots)
+{
+    return since_restart(pmu, where) * FRACTION_MAX / slots;
+}
+
+/* Retiring [7:0], bad speculation [15:8], front-end bound [23:16], back-end bound [31:24]. What
+ * rounding leaves is retiring's, so that the four make the whole. */
 uint64_t metrics_read(const struct pmu *pmu)
 {
-    const struct profile *p = pmu->profile;
     uint64_t slots = since_restart(pmu, EV_SLOTS);
     if (slots == 0)
         return 0;
-    uint64_t retiring = since_restart(pmu, EV_UOPS);
-    retiring = retiring < slots ? retiring : slots;
-    uint64_t bad =
-        since_restart(pmu, EV_MISPREDICT) * p->uarch.mispredict_penalty * p->uarch.retire_width;
-    bad = bad < slots - retiring ? bad : slots - retiring;
-    uint64_t retiring_share = retiring * FRACTION_MAX / slots;
-    uint64_t bad_share = bad * FRACTION_MAX / slots;
-    uint64_t backend_share = FRACTION_MAX - retiring_share - bad_share;
-    return retiring_share | bad_share << FRACTION_BITS | backend_share << (3 * FRACTION_BITS);
+    uint64_t bad = share(pmu, EV_SLOTS_BAD_SPEC, slots);
+    uint64_t frontend = share(pmu, EV_SLOTS_FRONTEND, slots);
+    uint64_t backend = share(pmu, EV_SLOTS_BACKEND, slots);
+    uint64_t retiring = FRACTION_MAX - bad - frontend - backend;
+    return retiring | bad << FRACTION_BITS | frontend << (2 * FRACTION_BITS) |
+           backend << (3 * FRACTION_BITS);
 }

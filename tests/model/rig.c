@@ -130,7 +130,7 @@ void pass(unsigned cpl, enum cpu_event event, uint64_t n, uint64_t slots)
 {
     rig.cpu->cpl = cpl;
     rig.cpu->total[cpl != 0][event] += n;
-    cpu_spend(rig.cpu, slots);
+    cpu_spend(rig.cpu, EV_SLOTS_RETIRING, slots);
     pmu_update(rig.pmu);
 }
 
