@@ -47,7 +47,7 @@ KERNEL_CFLAGS := -std=gnu11 -m64 -ffreestanding -mgeneral-regs-only -mno-red-zon
 	-fcf-protection=none $(SMALL) -g $(WARNINGS) -I. -DPMULAB_VERSION='"$(VERSION)"'
 # max-page-size: keeps the Multiboot2 header within the first 32 KiB of the file.
 KERNEL_LDFLAGS := -m64 -static -nostdlib -Wl,-T,linker.ld -Wl,--build-id=none -Wl,-z,noexecstack \
-	-Wl,-z,max-page-size=4096
+	-Wl,-z,max-page-size=4096 -Wl,--fatal-warnings
 SIM_CFLAGS := -std=gnu11 -O2 -g $(WARNINGS) -I. -DPMULAB_VERSION='"$(VERSION)"'
 SIM_LIBS := -lZydis
 
@@ -102,11 +102,12 @@ all: kernel sim ## build the kernel and the simulator (the default)
 kernel: $(O)/pmulab.elf ## build the kernel, build/pmulab.elf
 sim: $(O)/pmusim ## build the simulator, build/pmusim, and build/libpmusim.a for other programs
 
-# Builds these targets; two at once in one folder wait for each other.
+# Builds these targets on all processors, but where make was told how many; two at once in one folder wait for each
+# other.
 define build
 	@$(call writable,$(O))
 	+@if command -v flock >/dev/null; then exec 9>$(O)/lock && flock 9; fi && \
-		$(MAKE) --no-print-directory $(1) >&2
+		$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$$(nproc || echo 1)) $(1) >&2
 endef
 # A checkout may be read-only: then the folder of what is built must be another.
 writable = mkdir -p $(1) 2>/dev/null && [ -w $(1) ] || \
