@@ -3,7 +3,7 @@
  * table (fields); CPUID leaves and events are lists with their own small grammar:
  *
  *   cpuid.LEAF[.SUBLEAF] = EAX EBX ECX EDX       without SUBLEAF the leaf does not look at ECX
- *   event.SELECT.UMASK = NAME SOURCE [pebs] [latency] [counters=BITMAP]
+ *   event.SELECT.UMASK[.UMASK2] = NAME SOURCE [pebs] [latency] [counters=BITMAP]
  *   cache.LEVEL = SIZE WAYS LINE LATENCY         SIZE 0: absent
  */
 #include "sim/profile.h"
@@ -80,11 +80,12 @@ static const struct field fields[] = {
     U64("clock.apic_hz", apic_hz, MIN_HZ, MAX_HZ),
     UINT("pmu.version", pmu.version, 0, 6),
     UINT("pmu.general", pmu.general, 0, 8),
-    UINT("pmu.general_more", pmu.general_more, 0, 8),
+    UINT("pmu.general_more", pmu.general_more, 0, PROFILE_MAX_GENERAL),
     UINT("pmu.general_width", pmu.general_width, 32, 64),
     UINT("pmu.fixed", pmu.fixed, 0, PROFILE_MAX_FIXED),
     UINT("pmu.fixed_width", pmu.fixed_width, 32, 64),
     {"pmu.fixed_bitmap", FIELD_U32, AT(pmu.fixed_bitmap), 0, (1 << PROFILE_MAX_FIXED) - 1},
+    {"pmu.fixed_more", FIELD_U32, AT(pmu.fixed_more), 0, (1 << PROFILE_MAX_FIXED) - 1},
     {"pmu.events_unavailable", FIELD_U32, AT(pmu.events_unavailable), 0, UINT32_MAX},
     UINT("pmu.events_length", pmu.events_length, 0, 32),
     FLAG("pmu.contradictory", pmu.contradictory),
@@ -97,7 +98,7 @@ static const struct field fields[] = {
     FLAG("pmu.bts", pmu.bts),
     FLAG("pmu.ds64", pmu.ds64),
     FLAG("pmu.bts_predicted", pmu.bts_predicted),
-    UINT("pmu.pebs_counters", pmu.pebs_counters, 0, 0xff),
+    UINT("pmu.pebs_counters", pmu.pebs_counters, 0, (1 << PROFILE_MAX_GENERAL) - 1),
     UINT("pmu.pebs_format", pmu.pebs_format, 0, 6),
     FLAG("pmu.pebs_load_latency", pmu.pebs_load_latency),
     FLAG("pmu.pebs_source_atom", pmu.pebs_source_atom),
@@ -361,8 +362,10 @@ static bool parse_event_word(struct reader *r, const char *key, struct profile_e
     } else if (strcmp(word, "latency") == 0) {
         e->load_latency = true;
     } else if (strncmp(word, counters, sizeof counters - 1) == 0) {
-        if (!parse_number(word + sizeof counters - 1, &bitmap) || bitmap == 0 || bitmap > 0xff)
-            return fail(r, key, "\"%s\": a bitmap from 1 to 0xff", word);
+        if (!parse_number(word + sizeof counters - 1, &bitmap) || bitmap == 0 ||
+            bitmap >> PROFILE_MAX_GENERAL)
+            return fail(r, key, "\"%s\": a bitmap from 1 to %#x", word,
+                        (1 << PROFILE_MAX_GENERAL) - 1);
         e->counters = bitmap;
     } else {
         return fail(r, key, "\"%s\" is none of pebs, latency, counters=BITMAP", word);
@@ -370,20 +373,28 @@ static bool parse_event_word(struct reader *r, const char *key, struct profile_e
     return true;
 }
 
-/* "SELECT.UMASK" behind "event.". */
+/* "SELECT.UMASK" or "SELECT.UMASK.UMASK2". */
+static bool parse_encoding(char *text, struct profile_event *e)
+{
+    uint8_t *const bytes[] = {&e->event, &e->umask, &e->umask2};
+    unsigned n = 0;
+    char *save;
+    for (char *w = strtok_r(text, ".", &save); w; w = strtok_r(NULL, ".", &save)) {
+        uint64_t number;
+        if (n == sizeof bytes / sizeof *bytes || !parse_number(w, &number) || number > 0xff)
+            return false;
+        *bytes[n++] = number;
+    }
+    return n >= 2;
+}
+
+/* What stands behind "event.", and its value. */
 static bool parse_event(struct reader *r, const char *key, char *index, char *value)
 {
     struct profile_event e = {0};
-    uint64_t select, umask;
-    char *dot = strchr(index, '.');
-    if (!dot)
-        return fail(r, key, "wants event.SELECT.UMASK");
-    *dot++ = 0;
-    if (!parse_number(index, &select) || select > 0xff || !parse_number(dot, &umask) ||
-        umask > 0xff)
-        return fail(r, key, "select and umask must be 0 to 0xff");
-    e.event = select;
-    e.umask = umask;
+    if (!parse_encoding(index, &e))
+        return fail(r, key,
+                    "wants event.SELECT.UMASK or event.SELECT.UMASK.UMASK2, each 0 to 0xff");
     char *words[MAX_WORDS];
     unsigned n = split_words(value, words), s = 0;
     if (n < 2 || n > MAX_WORDS)
@@ -402,7 +413,8 @@ static bool parse_event(struct reader *r, const char *key, char *index, char *va
             return false;
     struct profile *p = r->profile;
     unsigned i = 0;
-    while (i < p->n_events && (p->events[i].event != e.event || p->events[i].umask != e.umask))
+    while (i < p->n_events && (p->events[i].event != e.event || p->events[i].umask != e.umask ||
+                               p->events[i].umask2 != e.umask2))
         i++;
     if (i < p->n_events && !r->override)
         return fail(r, key, "given twice");
@@ -560,12 +572,17 @@ bool profile_set(struct profile *p, const char *assignment, FILE *err)
 
 /* ---- Across fields ---- */
 
-static struct cpuid_leaf *leaf_of(struct profile *p, uint32_t leaf)
+static struct cpuid_leaf *subleaf_of(struct profile *p, uint32_t leaf, uint32_t subleaf)
 {
     for (unsigned i = 0; i < p->n_cpuid; i++)
-        if (p->cpuid[i].leaf == leaf && (p->cpuid[i].any_subleaf || p->cpuid[i].subleaf == 0))
+        if (p->cpuid[i].leaf == leaf && (p->cpuid[i].any_subleaf || p->cpuid[i].subleaf == subleaf))
             return &p->cpuid[i];
     return NULL;
+}
+
+static struct cpuid_leaf *leaf_of(struct profile *p, uint32_t leaf)
+{
+    return subleaf_of(p, leaf, 0);
 }
 
 static void set_bit(uint32_t *reg, uint32_t bit, bool on)
@@ -595,17 +612,23 @@ static void fill_leaf_0ah(struct profile *p)
     *at = leaf;
 }
 
+static uint32_t all_general(const struct profile *p)
+{
+    return (1u << (p->pmu.general + p->pmu.general_more)) - 1;
+}
+
+static uint32_t all_fixed(const struct profile *p)
+{
+    return p->pmu.fixed_bitmap | p->pmu.fixed_more | ((1u << p->pmu.fixed) - 1);
+}
+
 /* SDM vol. 2 "CPUID", leaf 7 sub-leaf 1, leaf 23H: counters that leaf 0AH does not tell of. */
 static void fill_leaf_23h(struct profile *p)
 {
-    uint32_t fixed = p->pmu.fixed_bitmap | ((1u << p->pmu.fixed) - 1);
     const struct cpuid_leaf leaves[] = {
         {.leaf = 7, .subleaf = 1, .eax = CPUID_7_1_EAX_ARCH_PERFMON_EXT},
         {.leaf = 0x23, .subleaf = 0, .eax = 1 << 0 | CPUID_23_EAX_COUNTERS},
-        {.leaf = 0x23,
-         .subleaf = 1,
-         .eax = (1u << (p->pmu.general + p->pmu.general_more)) - 1,
-         .ebx = fixed},
+        {.leaf = 0x23, .subleaf = 1, .eax = all_general(p), .ebx = all_fixed(p)},
     };
     struct cpuid_leaf *leaf7 = leaf_of(p, 7);
 
@@ -614,6 +637,37 @@ static void fill_leaf_23h(struct profile *p)
     for (unsigned i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
         p->cpuid[p->n_cpuid++] = leaves[i];
     leaf_of(p, 0)->eax = 0x23;
+}
+
+#define MODELLED_23H_EAX                                                                           \
+    (1 << 0 | CPUID_23_EAX_COUNTERS | CPUID_23_EAX_RELOAD | CPUID_23_EAX_EVENTS)
+#define MODELLED_23H_EBX (CPUID_23_EBX_UMASK2 | CPUID_23_EBX_EQ)
+
+/* A leaf 23H that the profile gives: it names the counters of the pmu fields. */
+static bool check_leaf_23h(struct reader *r)
+{
+    struct profile *p = r->profile;
+    const struct cpuid_leaf *leaf = leaf_of(p, 0x23), *counters = subleaf_of(p, 0x23, 1),
+                            *reload = subleaf_of(p, 0x23, 2), *leaf7 = subleaf_of(p, 7, 1);
+    bool ok = true;
+
+    if (!leaf || p->pmu.contradictory)
+        return true;
+    if (leaf_of(p, 0)->eax < 0x23 || !leaf7 || !(leaf7->eax & CPUID_7_1_EAX_ARCH_PERFMON_EXT))
+        ok = fail(r, "cpuid.0x23.0",
+                  "needs bit 8 of EAX in cpuid.0x7.1, and CPUID.0:EAX of 23H or more");
+    if (leaf->eax & ~MODELLED_23H_EAX)
+        ok = fail(r, "cpuid.0x23.0", "EAX: sub-leaves 0 to 3 are modelled");
+    if (leaf->ebx & ~MODELLED_23H_EBX)
+        ok = fail(r, "cpuid.0x23.0", "EBX: UMASK2 and EQ are modelled, bits 0 and 1");
+    if (!(leaf->eax & CPUID_23_EAX_COUNTERS) || !counters || counters->eax != all_general(p) ||
+        counters->ebx != all_fixed(p))
+        ok = fail(r, "cpuid.0x23.1", "should be %#x %#x, which are the counters of the pmu fields",
+                  all_general(p), all_fixed(p));
+    if (reload && ((reload->eax | reload->ecx) & ~all_general(p) ||
+                   (reload->ebx | reload->edx) & ~all_fixed(p)))
+        ok = fail(r, "cpuid.0x23.2", "names counters that cpuid.0x23.1 does not");
+    return ok;
 }
 
 /* SDM vol. 2 "CPUID", leaf 1CH: EAX[n]: 8 * (n + 1) records. */
@@ -681,16 +735,19 @@ bool profile_finish(struct profile *p, FILE *err)
         ok = fail(&r, "pmu.version", "CPUID.0:EAX must be at least 0AH to announce a PMU");
     if (p->pmu.version >= 1 && (p->pmu.general == 0 || p->pmu.general_width == 0))
         ok = fail(&r, "pmu.general", "a PMU has counters and a width");
-    if (p->pmu.general + p->pmu.general_more > 8)
-        ok = fail(&r, "pmu.general_more", "at most 8 counters are modelled, with pmu.general");
-    if (p->pmu.general_more && (!leaf_of(p, 7) || p->n_cpuid + 4 > PROFILE_MAX_CPUID))
-        ok = fail(&r, "pmu.general_more", "needs CPUID leaf 7, and room for four more leaves");
+    if (p->pmu.general + p->pmu.general_more > PROFILE_MAX_GENERAL)
+        ok = fail(&r, "pmu.general_more", "at most %d counters are modelled, with pmu.general",
+                  PROFILE_MAX_GENERAL);
+    if ((p->pmu.general_more || p->pmu.fixed_more) && !leaf_of(p, 0x23) &&
+        (!leaf_of(p, 7) || p->n_cpuid + 4 > PROFILE_MAX_CPUID))
+        ok = fail(&r, p->pmu.general_more ? "pmu.general_more" : "pmu.fixed_more",
+                  "needs CPUID leaf 7, and room for four more leaves");
     if (p->pmu.version >= 2 && p->pmu.fixed && p->pmu.fixed_width == 0)
         ok = fail(&r, "pmu.fixed_width", "missing");
     if (p->pmu.version == 0 && p->pmu.pebs_counters)
         ok = fail(&r, "pmu.pebs_counters", "PEBS needs counters, but pmu.version is 0");
-    if (p->pmu.pebs_counters >> p->pmu.general)
-        ok = fail(&r, "pmu.pebs_counters", "names a counter past pmu.general");
+    if (p->pmu.pebs_counters & ~all_general(p))
+        ok = fail(&r, "pmu.pebs_counters", "names a counter past pmu.general and pmu.general_more");
     if ((p->pmu.bts || p->pmu.pebs_counters) && !p->pmu.ds64)
         ok = fail(&r, "pmu.ds64", "the 32-bit DS area is not modelled: BTS and PEBS need ds64");
     if (p->uarch.l1d.size == 0)
@@ -707,6 +764,7 @@ bool profile_finish(struct profile *p, FILE *err)
         p->uarch.memory_latency < p->uarch.l1d.latency)
         ok = fail(&r, "cache", "latencies must grow from level to level");
     ok &= check_lbr(&r);
+    ok &= check_leaf_23h(&r);
     for (unsigned i = 0; i < p->n_cpuid; i++) {
         unsigned bits = p->cpuid[i].eax & 0xff;
         if (p->cpuid[i].leaf == CPUID_LEAF_ADDRESS &&
@@ -739,7 +797,7 @@ bool profile_finish(struct profile *p, FILE *err)
     p->pmu.misc_enable |= (p->pmu.bts ? 0 : MISC_ENABLE_BTS_UNAVAILABLE) |
                           (p->pmu.pebs_counters ? 0 : MISC_ENABLE_PEBS_UNAVAILABLE);
     announce_lbr(p);
-    if (p->pmu.general_more && !p->pmu.contradictory)
+    if ((p->pmu.general_more || p->pmu.fixed_more) && !leaf_of(p, 0x23))
         fill_leaf_23h(p);
     fill_leaf_0ah(p);
     return true;

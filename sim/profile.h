@@ -50,7 +50,7 @@ enum event_unit {
 };
 
 struct profile_event {
-    uint8_t event, umask;
+    uint8_t event, umask, umask2;
     enum cpu_event what;
     enum event_unit unit;
     bool pebs;         /* precise: may be used with PEBS */
@@ -72,7 +72,7 @@ struct profile_cache {
 
 #define PROFILE_MAX_EVENTS  96
 #define PROFILE_MAX_CPUID   64
-#define PROFILE_MAX_GENERAL 32
+#define PROFILE_MAX_GENERAL 10 /* as many have an address: SDM vol. 4, IA32_PMC0 to IA32_PMC9 */
 #define PROFILE_MAX_FIXED   16
 
 /* IA32_PERF_CAPABILITIES.LBR_FMT of architectural last branch records. QEMU's and
@@ -96,13 +96,14 @@ struct profile {
     uint64_t core_hz, tsc_hz, ref_hz, apic_hz;
 
     struct {
-        unsigned version; /* 0: no PMU; 6 has no register more than 5 here */
+        unsigned version; /* 0: no PMU */
         /* CPUID, IA32_PERF_CAPABILITIES and IA32_MISC_ENABLE announce what the profile gives them,
          * not what follows from these fields, which say what the registers do. */
         bool contradictory;
         unsigned general, general_width, fixed, fixed_width;
         unsigned general_more;       /* behind those: leaf 23H alone tells of them */
         uint32_t fixed_bitmap;       /* CPUID.0AH:ECX from version 5 on */
+        uint32_t fixed_more;         /* bitmap of those that leaf 23H alone tells of */
         uint32_t events_unavailable; /* CPUID.0AH:EBX */
         unsigned events_length;      /* CPUID.0AH:EAX[31:24] */
         bool anythread;              /* ANY bits usable */

@@ -76,11 +76,14 @@ static uint64_t slots_until(const struct pmu *pmu, const struct counter *c, uint
 /* SDM vol. 3 "Architectural Performance Monitoring Version 1", fields E, INV and CMASK: with CMASK
  * not 0 the counter takes one count in each cycle in which the event happened at least CMASK times
  * (INV: fewer times; INV means nothing while CMASK is 0). E counts only the cycles in which the
- * condition becomes true; with CMASK 0 the condition is that the event happened at all. */
+ * condition becomes true; with CMASK 0 the condition is that the event happened at all. "Version
+ * 6": with EQ, exactly CMASK times; INV turns that round too. */
 static bool condition_holds(const struct counter *c, uint64_t events)
 {
     uint64_t threshold = c->cmask ? c->cmask : 1;
     bool invert = c->invert && c->cmask;
+    if (c->equal && c->cmask)
+        return (events == threshold) != invert;
     return (events >= threshold) != invert;
 }
 
@@ -263,9 +266,10 @@ static const struct profile_event *find_event(const struct profile *p, unsigned 
 {
     unsigned event = perfevtsel & PERFEVTSEL_EVENT;
     unsigned umask = (perfevtsel & PERFEVTSEL_UMASK) >> PERFEVTSEL_UMASK_SHIFT;
+    unsigned umask2 = (perfevtsel & PERFEVTSEL_UMASK2) >> PERFEVTSEL_UMASK2_SHIFT;
     for (unsigned i = 0; i < p->n_events; i++) {
         const struct profile_event *e = &p->events[i];
-        if (e->event == event && e->umask == umask &&
+        if (e->event == event && e->umask == umask && e->umask2 == umask2 &&
             (e->counters == 0 || (e->counters >> counter & 1)))
             return e;
     }
@@ -289,7 +293,8 @@ static void counter_start(struct pmu *pmu, struct counter *c, const struct count
     bool same = c->counting && config->counting && c->event == config->event &&
                 c->unit == config->unit && c->os == config->os && c->usr == config->usr &&
                 c->edge == config->edge && c->invert == config->invert &&
-                c->cmask == config->cmask && c->latency == config->latency;
+                c->equal == config->equal && c->cmask == config->cmask &&
+                c->latency == config->latency;
     if (same) {
         c->interrupt = config->interrupt;
         c->precise = config->precise;
@@ -333,6 +338,7 @@ static void configure_general(struct pmu *pmu, unsigned i)
         .interrupt = sel & PERFEVTSEL_INT,
         .edge = sel & PERFEVTSEL_E,
         .invert = sel & PERFEVTSEL_INV,
+        .equal = sel & PERFEVTSEL_EQ,
         .cmask = (sel & PERFEVTSEL_CMASK) >> PERFEVTSEL_CMASK_SHIFT,
     };
     if (config.counting && !e)

@@ -21,17 +21,33 @@ static uint64_t existing(const struct pmu *pmu, const struct field *f, unsigned 
     return mask;
 }
 
-uint32_t cpuid_word(const struct pmu *pmu, uint32_t leaf, enum cpuid_word word)
+static uint32_t subleaf_word(const struct pmu *pmu, uint32_t leaf, unsigned subleaf,
+                             enum cpuid_word word)
 {
     const struct profile *p = pmu->profile;
     for (unsigned i = 0; i < p->n_cpuid; i++) {
         const struct cpuid_leaf *l = &p->cpuid[i];
-        if (l->leaf == leaf && (l->any_subleaf || l->subleaf == 0)) {
+        if (l->leaf == leaf && (l->any_subleaf || l->subleaf == subleaf)) {
             const uint32_t value[] = {l->eax, l->ebx, l->ecx, l->edx};
             return value[word];
         }
     }
     return 0;
+}
+
+uint32_t cpuid_word(const struct pmu *pmu, uint32_t leaf, enum cpuid_word word)
+{
+    return subleaf_word(pmu, leaf, 0, word);
+}
+
+/* SDM vol. 2 "CPUID", leaf 7 sub-leaf 1 and leaf 23H, whose EAX of sub-leaf 0 has a bit for each.
+ */
+uint32_t extended_word(const struct pmu *pmu, unsigned subleaf, enum cpuid_word word)
+{
+    if (!(subleaf_word(pmu, 7, 1, CPUID_EAX) & CPUID_7_1_EAX_ARCH_PERFMON_EXT) ||
+        !(cpuid_word(pmu, 0x23, CPUID_EAX) >> subleaf & 1))
+        return 0;
+    return subleaf_word(pmu, 0x23, subleaf, word);
 }
 
 bool always(const struct pmu *pmu, unsigned i)
@@ -44,13 +60,13 @@ bool always(const struct pmu *pmu, unsigned i)
 /* ---- Counters ---- */
 
 /* SDM vol. 3 "Architectural Performance Monitoring Version 5": FxCtr[i]_is_supported := ECX[i] ||
- * (EDX[4:0] > i). */
+ * (EDX[4:0] > i). Leaf 23H may name more of both kinds than leaf 0AH does. */
 uint64_t existing_counters(const struct pmu_kind *kind, const struct profile *p)
 {
     uint64_t general = kind->general ? bits(p->pmu.general + p->pmu.general_more) : 0;
     uint64_t fixed = kind->fixed ? bits(p->pmu.fixed) : 0;
     if (kind->fixed_bitmap)
-        fixed |= p->pmu.fixed_bitmap & bits(PROFILE_MAX_FIXED);
+        fixed |= (p->pmu.fixed_bitmap | p->pmu.fixed_more) & bits(PROFILE_MAX_FIXED);
     return general | fixed << GLOBAL_FIXED_SHIFT;
 }
 
@@ -113,8 +129,21 @@ static bool has_pin_control(const struct pmu *pmu, unsigned i)
     return pmu->profile->pmu.pin_control;
 }
 
+/* SDM vol. 2 "CPUID", leaf 23H, EBX of sub-leaf 0. */
+static bool has_umask2(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return extended_word(pmu, 0, CPUID_EBX) & CPUID_23_EBX_UMASK2;
+}
+
+static bool has_equal(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return extended_word(pmu, 0, CPUID_EBX) & CPUID_23_EBX_EQ;
+}
+
 /* SDM vol. 3 "Architectural Performance Monitoring Version 1" (layout of IA32_PERFEVTSELx),
- * "Adaptive_Record Counter Control". */
+ * "Adaptive_Record Counter Control"; "Version 6" for UMASK2 and EQ. */
 uint64_t perfevtsel_mask(const struct pmu *pmu)
 {
     static const struct field fields[] = {
@@ -125,6 +154,8 @@ uint64_t perfevtsel_mask(const struct pmu *pmu)
         {PERFEVTSEL_ANY, has_any_thread},
         {PERFEVTSEL_ADAPTIVE, has_extended_pebs},
         {PERFEVTSEL_EN_LBR_LOG, has_any_lbr_log},
+        {PERFEVTSEL_UMASK2, has_umask2},
+        {PERFEVTSEL_EQ, has_equal},
     };
     return existing(pmu, FIELDS(fields));
 }

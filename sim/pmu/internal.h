@@ -6,8 +6,7 @@
 #include "sim/pmu/pmu.h"
 #include "x86/pmu.h"
 
-/* The old MSR addresses leave room for eight general counters (186H-18DH, C1H-C8H). */
-#define PMU_MAX_GENERAL 8
+#define PMU_MAX_GENERAL PROFILE_MAX_GENERAL
 #define PMU_MAX_LBR     64 /* the most that CPUID.1CH:EAX[7:0] can say */
 #define LBR_LOGS        4  /* general counters that CPUID.1CH:ECX[19:16] can name */
 #define NEVER           UINT64_MAX
@@ -30,6 +29,7 @@ struct counter {
     uint64_t armed_at; /* made when it overflowed */
     /* Counting of cycles by a condition (E, INV, CMASK): "Performance Event Select Registers". */
     bool by_cycle, edge, invert;
+    bool equal;
     unsigned cmask;
     uint64_t slots;     /* unhalted slots of the enabled rings at the last sync */
     uint64_t cycle;     /* index of the core cycle being filled */
@@ -125,6 +125,8 @@ there has_extended_pebs;
 /* A word of one of the profile's CPUID leaves, sub-leaf 0; 0 without the leaf. */
 enum cpuid_word { CPUID_EAX, CPUID_EBX, CPUID_ECX, CPUID_EDX };
 uint32_t cpuid_word(const struct pmu *pmu, uint32_t leaf, enum cpuid_word word);
+/* A word of leaf 23H; 0 where the leaf or the sub-leaf is not announced. */
+uint32_t extended_word(const struct pmu *pmu, unsigned subleaf, enum cpuid_word word);
 
 static inline bool has_general(const struct pmu *pmu, unsigned i)
 {

@@ -1,5 +1,5 @@
 /* The kinds of PMU that the profiles name. SDM vol. 3 "Architectural Performance Monitoring" and
- * its sections "Version 1" to "Version 5". */
+ * its sections "Version 1" to "Version 6". */
 #include "sim/pmu/kind.h"
 
 #include "sim/pmu/internal.h"
@@ -16,7 +16,7 @@
 
 /* By CPUID.0AH:EAX[7:0]. Fixed counters, the global registers and the freeze come with version 2,
  * AnyThread with 3, the streamlined freeze with STATUS_SET and INUSE with 4, the bitmap of fixed
- * counters with 5; version 6 has no register more here. The mask bit of the LVT entry: SDM vol. 3
+ * counters with 5, the addresses from 1900H on with 6. The mask bit of the LVT entry: SDM vol. 3
  * "Local Vector Table". */
 #define INTEL .masks_lvt = true, .msrs = intel_msrs, .rdpmc = intel_rdpmc
 static const struct pmu_kind architectural[] = {
@@ -28,7 +28,7 @@ static const struct pmu_kind architectural[] = {
     [3] = {true,   true,  false, true,  ENABLE_GLOBAL, true,  STATUS_V3, false, false, FREEZE_ENABLES, INTEL},
     [4] = {true,   true,  false, true,  ENABLE_GLOBAL, true,  STATUS_V4, true,  true,  FREEZE_STATUS,  INTEL},
     [5] = {true,   true,  true,  true,  ENABLE_GLOBAL, true,  STATUS_V4, true,  true,  FREEZE_STATUS,  INTEL},
-    [6] = {true,   true,  true,  true,  ENABLE_GLOBAL, true,  STATUS_V4, true,  true,  FREEZE_STATUS,  INTEL},
+    [6] = {true,   true,  true,  true,  ENABLE_GLOBAL, true,  STATUS_V4, true,  true,  FREEZE_STATUS,  INTEL, .strided = true},
     // clang-format on
 };
 

@@ -58,6 +58,7 @@ struct pmu_kind {
         FREEZE_ENABLES, /* a PMI clears IA32_PERF_GLOBAL_CTRL and DEBUGCTL.LBR */
         FREEZE_STATUS   /* a PMI sets CTR_FRZ and LBR_FRZ */
     } freeze;
+    bool strided;                   /* the counters and selects stand at 1900H too */
     bool masks_lvt;                 /* the local APIC masks the LVT entry when it delivers a PMI */
     const struct msr_rule *msrs;    /* the last has most = 0 */
     const struct rdpmc_rule *rdpmc; /* likewise */

@@ -21,6 +21,18 @@ static bool has_full_width(const struct pmu *pmu, unsigned i)
     return pmu->profile->pmu.full_width && has_general(pmu, i);
 }
 
+/* SDM vol. 4 "IA-32 Architectural MSRs", IA32_PMC_GPn_CTR and IA32_PMC_GPn_CFG_A, IA32_PMC_FXm_CTR:
+ * other addresses of the same registers. */
+static bool has_strided_general(const struct pmu *pmu, unsigned i)
+{
+    return pmu->kind->strided && has_general(pmu, i);
+}
+
+static bool has_strided_fixed(const struct pmu *pmu, unsigned i)
+{
+    return pmu->kind->strided && has_fixed(pmu, i);
+}
+
 static bool has_fixed_ctr_ctrl(const struct pmu *pmu, unsigned i)
 {
     (void)i;
@@ -446,6 +458,9 @@ const struct msr_rule intel_msrs[] = {
     {MSR_IA32_PMC0,                   1, PMU_MAX_GENERAL,   has_general,        .read = read_pmc, .takes = any_value, .write = write_pmc},
     {MSR_IA32_A_PMC0,                 1, PMU_MAX_GENERAL,   has_full_width,     .read = read_pmc, .takes = general_mask, .write = write_a_pmc},
     {MSR_IA32_PERFEVTSEL0,            1, PMU_MAX_GENERAL,   has_general,        KEPT(perfevtsel), .takes = perfevtsel_mask, .write = write_perfevtsel},
+    {MSR_IA32_PMC_GP0_CTR,            MSR_IA32_PMC_STRIDE, PMU_MAX_GENERAL,   has_strided_general, .read = read_pmc, .takes = general_mask, .write = write_a_pmc},
+    {MSR_IA32_PMC_GP0_CFG_A,          MSR_IA32_PMC_STRIDE, PMU_MAX_GENERAL,   has_strided_general, KEPT(perfevtsel), .takes = perfevtsel_mask, .write = write_perfevtsel},
+    {MSR_IA32_PMC_FX0_CTR,            MSR_IA32_PMC_STRIDE, PROFILE_MAX_FIXED, has_strided_fixed,   .read = read_fixed, .takes = fixed_mask, .write = write_fixed},
     {MSR_IA32_FIXED_CTR0,             1, PROFILE_MAX_FIXED, has_fixed,          .read = read_fixed, .takes = fixed_mask, .write = write_fixed},
     {MSR_IA32_FIXED_CTR_CTRL,         1, 1,                 has_fixed_ctr_ctrl, KEPT(fixed_ctr_ctrl), .takes = fixed_ctr_ctrl_mask, .steers = true},
     {MSR_IA32_PERF_GLOBAL_STATUS,     1, 1,                 has_status,         .read = read_global_status},

@@ -26,7 +26,7 @@ static void leaf_0ah_tells_version_numbers_widths(void **state)
     for (unsigned i = 0; i < LENGTH(facts); i++) {
         rig_start(facts[i].profile, NULL);
         CHECK_EQUAL(rig.version, facts[i].version, "EAX[7:0]");
-        CHECK_EQUAL(rig.general, facts[i].general, "EAX[15:8]");
+        CHECK_EQUAL(rig.leaf_0ah[0] >> 8 & 0xff, facts[i].general, "EAX[15:8]");
         CHECK_EQUAL(rig.general_width, facts[i].general_width, "EAX[23:16]");
         CHECK_EQUAL(rig.fixed, facts[i].fixed, "EDX[4:0]");
         CHECK_EQUAL(rig.fixed_width, facts[i].fixed_width, "EDX[12:5]");
@@ -82,10 +82,20 @@ static void announced_events_count(void **state)
         }
 }
 
-static void check_range(uint32_t first, unsigned count, unsigned range, const char *what)
+/* Sixteen numbers, of which those of the bitmap are there; a write of a missing one faults too. */
+static void check_range(uint32_t first, unsigned stride, uint32_t there, const char *what)
 {
-    for (unsigned i = 0; i < range; i++)
-        CHECK_EQUAL(read_faults(first + i), i >= count, "%s %u of %u", what, i, count);
+    for (unsigned i = 0; i < 16; i++) {
+        uint32_t msr = first + i * stride;
+        CHECK_EQUAL(read_faults(msr), !(there >> i & 1), "%s %u of %XH", what, i, there);
+        if (!(there >> i & 1))
+            CHECK(write_faults(msr, 0), "a write of %s %u", what, i);
+    }
+}
+
+static uint32_t fixed_counters(void)
+{
+    return counter_enables() >> GLOBAL_FIXED_SHIFT;
 }
 
 static void announced_counters_exist_the_next_faults(void **state)
@@ -94,14 +104,15 @@ static void announced_counters_exist_the_next_faults(void **state)
     for (unsigned p = 0; p < LENGTH(all_profiles); p++) {
         rig_start(all_profiles[p], NULL);
         bool wide = rig.capabilities & PERF_CAP_FW_WRITE;
-        check_range(MSR_IA32_PMC0, rig.general, 8, "IA32_PMC");
-        check_range(MSR_IA32_PERFEVTSEL0, rig.general, 8, "IA32_PERFEVTSEL");
-        check_range(MSR_IA32_A_PMC0, wide ? rig.general : 0, 8, "IA32_A_PMC");
-        check_range(MSR_IA32_FIXED_CTR0, rig.fixed, 8, "IA32_FIXED_CTR");
-        /* Writing one that is missing faults as well, and so does the highest past the range. */
-        CHECK(write_faults(MSR_IA32_PERFEVTSEL0 + rig.general, 0), "PERFEVTSEL past the last");
-        CHECK(write_faults(MSR_IA32_PMC0 + rig.general, 0), "PMC past the last");
-        CHECK(write_faults(MSR_IA32_FIXED_CTR0 + rig.fixed, 0), "FIXED_CTR past the last");
+        uint32_t general = low_bits(rig.general);
+        check_range(MSR_IA32_PMC0, 1, general, "IA32_PMC");
+        check_range(MSR_IA32_PERFEVTSEL0, 1, general, "IA32_PERFEVTSEL");
+        check_range(MSR_IA32_A_PMC0, 1, wide ? general : 0, "IA32_A_PMC");
+        check_range(MSR_IA32_FIXED_CTR0, 1, fixed_counters(), "IA32_FIXED_CTR");
+        bool strided = rig.version >= 6;
+        check_range(MSR_IA32_PMC_GP0_CTR, 4, strided ? general : 0, "IA32_PMC_GPn_CTR");
+        check_range(MSR_IA32_PMC_GP0_CFG_A, 4, strided ? general : 0, "IA32_PMC_GPn_CFG_A");
+        check_range(MSR_IA32_PMC_FX0_CTR, 4, strided ? fixed_counters() : 0, "IA32_PMC_FXm_CTR");
     }
 }
 

@@ -69,6 +69,10 @@ static void perfevtsel_reserved_bits(void **state)
             mask |= PERFEVTSEL_ANY;
         if (has_adaptive_record())
             mask |= PERFEVTSEL_ADAPTIVE;
+        if (rig.leaf_23h[0][1] & CPUID_23_EBX_UMASK2)
+            mask |= PERFEVTSEL_UMASK2;
+        if (rig.leaf_23h[0][1] & CPUID_23_EBX_EQ)
+            mask |= PERFEVTSEL_EQ;
         for (unsigned i = 0; i < rig.general; i++)
             check_bits(MSR_IA32_PERFEVTSEL0 + i, mask | (is_logged(i) ? PERFEVTSEL_EN_LBR_LOG : 0),
                        "IA32_PERFEVTSEL");
@@ -323,11 +327,12 @@ static void rdpmc_forms(void **state)
         }
         CHECK_EQUAL(pmu_rdpmc(rig.pmu, 0x20000000, &value),
                     (rig.capabilities & PERF_CAP_PERF_METRICS) != 0, "PERF_METRICS");
-        const uint32_t wrong[] = {
-            rig.general, 1u << 30 | rig.fixed, 0xffffffff, 0x80000000, 0x10000000,
-            0x20000001,  0x60000000,           0x10000,    0x40010000, 0xffff};
+        const uint32_t wrong[] = {rig.general, 1u << 30 | 15, 0xffffffff, 0x80000000, 0x10000000,
+                                  0x20000001,  0x60000000,    0x10000,    0x40010000, 0xffff};
         for (unsigned i = 0; i < LENGTH(wrong); i++)
             CHECK(!pmu_rdpmc(rig.pmu, wrong[i], &value), "ECX %XH", wrong[i]);
+        for (unsigned i = 0; i < 16; i++)
+            CHECK_EQUAL(pmu_rdpmc(rig.pmu, 1u << 30 | i, &value), fixed_there(i), "fixed %u", i);
     }
 }
 

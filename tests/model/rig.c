@@ -28,6 +28,25 @@ int rig_stop(void **state)
     return 0;
 }
 
+/* Leaf 23H, if sub-leaf 1 of leaf 7 announces it and its own sub-leaf 0 the sub-leaf. */
+static void read_leaf_23h(uint32_t highest)
+{
+    uint32_t seven[4] = {0};
+    if (highest >= 0x23)
+        cpu_cpuid(rig.cpu, 7, 1, seven);
+    if (!(seven[0] & CPUID_7_1_EAX_ARCH_PERFMON_EXT))
+        return;
+    cpu_cpuid(rig.cpu, 0x23, 0, rig.leaf_23h[0]);
+    for (unsigned i = 1; i < LENGTH(rig.leaf_23h); i++)
+        if (rig.leaf_23h[0][0] >> i & 1)
+            cpu_cpuid(rig.cpu, 0x23, i, rig.leaf_23h[i]);
+}
+
+static unsigned highest_bit(uint32_t bitmap)
+{
+    return bitmap ? 32 - __builtin_clz(bitmap) : 0;
+}
+
 static void read_cpuid(void)
 {
     uint32_t out[4], one[4];
@@ -35,15 +54,19 @@ static void read_cpuid(void)
     rig.family = one[0] >> 8 & 0xf;
     rig.model = (one[0] >> 4 & 0xf) | (one[0] >> 12 & 0xf0);
     cpu_cpuid(rig.cpu, 0, 0, out);
+    read_leaf_23h(out[0]);
     if (out[0] < 0xa)
         memset(out, 0, sizeof out);
     else
         cpu_cpuid(rig.cpu, 0xa, 0, out);
+    memcpy(rig.leaf_0ah, out, sizeof out);
     rig.version = out[0] & 0xff;
-    rig.general = out[0] >> 8 & 0xff;
+    rig.general = highest_bit(rig.leaf_23h[1][0]);
+    if (rig.general < (out[0] >> 8 & 0xff))
+        rig.general = out[0] >> 8 & 0xff;
     rig.general_width = out[0] >> 16 & 0xff;
     rig.ebx = out[1];
-    rig.fixed_bitmap = rig.version >= 5 ? out[2] : 0;
+    rig.fixed_bitmap = rig.leaf_23h[1][1] | (rig.version >= 5 ? out[2] : 0);
     rig.fixed = rig.version >= 2 ? out[3] & 0x1f : 0;
     rig.fixed_width = rig.version >= 2 ? out[3] >> 5 & 0xff : 0;
     rig.anythread_deprecated = out[3] >> 15 & 1;
