@@ -1,6 +1,7 @@
 #include "lab/pebs_lab.h"
 
 #include "kernel/msr.h"
+#include "kernel/string.h"
 #include "lab/experiment.h"
 #include "pmu/bts.h"
 #include "pmu/debugctl.h"
@@ -11,6 +12,11 @@
 #include <stddef.h>
 
 #define BTS_RECORDS 64
+#define HIGH        0x1000 /* in the registers and the table of pebs_lab_sample() */
+
+/* A round of pebs_loads: the loads, DEC and JNZ. */
+#define ROUND_INSNS (PEBS_LOADS + 2)
+#define DEC_AT      ((uint64_t)PEBS_LOADS * PEBS_LOAD_SIZE)
 
 _Static_assert(offsetof(struct pebs_run, rdi) == 40 && offsetof(struct pebs_run, rsp) == 128,
                "layout of ds_bodies.S");
@@ -70,6 +76,28 @@ static uint64_t rax_at(const struct pebs_run *run, uint64_t offset)
     if (k > PEBS_LOADS)
         k = PEBS_LOADS;
     return k == 0 ? run->rax : run->entries[k - 1];
+}
+
+/* RCX counts the rounds down; only at the JNZ it has done so for a round that is not over. */
+struct pebs_place pebs_place_of(const struct pebs_record *r, const struct pebs_run *run)
+{
+    uint64_t offset = r->value[PEBS_RIP] - (uint64_t)pebs_loads_loop;
+    bool at_jnz = offset > DEC_AT;
+    uint64_t rounds = run->rounds - r->value[PEBS_RCX] - at_jnz;
+    uint64_t load = at_jnz ? PEBS_LOADS : offset / PEBS_LOAD_SIZE;
+    return (struct pebs_place){rounds * PEBS_LOADS + load, rounds * ROUND_INSNS + load + at_jnz};
+}
+
+unsigned pebs_lab_sample(unsigned counter, const struct pebs_event *event, uint64_t period,
+                         struct pebs_run *run, uint64_t rounds)
+{
+    pebs_run_fill(run, HIGH, rounds);
+    ds_buffer_drain(&ds_area()->pebs);
+    memset(ds_area()->reset, 0, sizeof(ds_area()->reset));
+    bool enabled = pebs_enable(counter, event, period);
+    pmu_count(pebs_mask(counter, event), pebs_loads, (uint64_t)run);
+    pebs_disable();
+    return enabled ? pebs_count() : 0;
 }
 
 /* The first field that is not as the code had left it. */

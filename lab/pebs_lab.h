@@ -53,6 +53,19 @@ const struct pebs_event *pebs_lab_event(void);
  * 0 when there is none or the store is refused. The values of the next check say which and why. */
 uint32_t pebs_lab_set_up(const struct ds_setup *setup);
 
+/* How far the run had come at the record's RIP, which is in the loop: loads, and instructions since
+ * the loop was entered. The record must hold registers. */
+struct pebs_place {
+    uint64_t loads, instructions;
+};
+struct pebs_place pebs_place_of(const struct pebs_record *r, const struct pebs_run *run);
+
+/* Runs pebs_loads, filled with so many rounds, while the counter samples the event (NULL: its own,
+ * of a fixed counter), and no interrupt: the threshold must be DS_CIRCULAR. The other
+ * counters have the reset value 0. The records lie in the buffer; how many. */
+unsigned pebs_lab_sample(unsigned counter, const struct pebs_event *event, uint64_t period,
+                         struct pebs_run *run, uint64_t rounds);
+
 /*
  * Is this a record of pebs_loads, which ran at this address? Its RIP must lie in the loop and every
  * register hold what the code had loaded there. If not, what is wrong goes into the values of the

@@ -22,10 +22,13 @@
 #define CORE_TYPE_SHIFT   24
 #define AUX_COUNTER       0
 
-/* The groups that each processor's records have, chosen by pebs_init_cpu(); of meaning in the
- * adaptive format only. */
-static uint64_t data_cfgs[MAX_CPUS];
-#define data_cfg (data_cfgs[this_cpu()->index])
+/* The groups that each processor's records have, and those that pebs_init_cpu() chose for it; of
+ * meaning in the adaptive formats only. */
+static struct {
+    uint64_t now, chosen;
+} data_cfgs[MAX_CPUS];
+#define data_cfg (data_cfgs[this_cpu()->index].now)
+#define chosen   (data_cfgs[this_cpu()->index].chosen)
 
 unsigned pebs_format(void)
 {
@@ -57,15 +60,26 @@ void pebs_init_cpu(void)
         return;
     while (choices[i] != 0 && !data_cfg_takes(choices[i]))
         i++;
-    data_cfg = choices[i];
+    chosen = choices[i];
     pebs_reset();
 }
 
 void pebs_reset(void)
 {
     pebs_disable();
+    data_cfg = chosen;
     if (adaptive())
         wrmsr_safe(MSR_PEBS_DATA_CFG, data_cfg);
+}
+
+bool pebs_set_groups(uint64_t groups)
+{
+    if (!data_cfg_takes(groups)) {
+        wrmsr_safe(MSR_PEBS_DATA_CFG, data_cfg);
+        return false;
+    }
+    data_cfg = groups;
+    return true;
 }
 
 unsigned pebs_record_size(void)
@@ -106,15 +120,31 @@ const struct pebs_generation *pebs_generation(const char **why)
     return reason == NULL ? g : NULL;
 }
 
+bool pebs_enable_takes(uint64_t bit)
+{
+    bool taken = wrmsr_safe(MSR_IA32_PEBS_ENABLE, bit);
+    wrmsr_safe(MSR_IA32_PEBS_ENABLE, 0);
+    return taken;
+}
+
 uint32_t pebs_counters(const struct pebs_event *event)
 {
     uint32_t usable = 0;
     unsigned resets = pebs_reset_index(pebs_format(), PMU_FIXED(0)); /* of so many there is room */
     for (unsigned n = 0; n < pmu_info()->n_general && n < resets; n++)
-        if ((event->counters >> n & 1) && wrmsr_safe(MSR_IA32_PEBS_ENABLE, PMU_MASK(n)))
+        if ((event->counters >> n & 1) && pebs_enable_takes(PMU_MASK(n)))
             usable |= 1U << n;
-    wrmsr_safe(MSR_IA32_PEBS_ENABLE, 0);
     return usable;
+}
+
+const char *pebs_no_baseline(void)
+{
+    const char *why = NULL;
+    if (pebs_generation(&why) == NULL)
+        return why;
+    return adaptive() ? NULL
+                      : "neither extended PEBS nor adaptive records: "
+                        "IA32_PERF_CAPABILITIES[14] = 0";
 }
 
 #define BASIC_ONLY "the records are the basic group, IA32_PERF_CAPABILITIES[14] = 0"
@@ -172,18 +202,36 @@ uint64_t pebs_mask(unsigned counter, const struct pebs_event *event)
     return PMU_MASK(counter) | (aux_of(event) != 0 ? PMU_MASK(AUX_COUNTER) : 0);
 }
 
+/* SDM vol. 3 "Adaptive PEBS": a fixed counter's Adaptive_Record is 32 bits above its other four. */
+static bool select_fixed(unsigned i)
+{
+    uint64_t field = (uint64_t)(FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR) | FIXED_CTR_CTRL_ADAPTIVE;
+    uint64_t all = FIXED_CTR_CTRL_PMI | FIXED_CTR_CTRL_ANY | field, value = 0;
+    unsigned shift = FIXED_CTR_CTRL_BITS * i;
+    return rdmsr_safe(MSR_IA32_FIXED_CTR_CTRL, &value) &&
+           wrmsr_safe(MSR_IA32_FIXED_CTR_CTRL, (value & ~(all << shift)) | field << shift);
+}
+
+static void select_general(unsigned counter, const struct pebs_event *event)
+{
+    uint64_t select = event->code | PERFEVTSEL_USR | PERFEVTSEL_OS;
+    if (adaptive())
+        select |= PERFEVTSEL_ADAPTIVE;
+    if (aux_of(event) != 0)
+        pmu_select(AUX_COUNTER, aux_of(event) | PERFEVTSEL_USR | PERFEVTSEL_OS);
+    pmu_select(counter, select);
+}
+
 bool pebs_enable(unsigned counter, const struct pebs_event *event, uint64_t period)
 {
     const struct pebs_generation *g = pebs_generation(NULL);
     uint64_t enable = rdmsr(MSR_IA32_PEBS_ENABLE) | PMU_MASK(counter);
-    uint64_t select = event->code | PERFEVTSEL_USR | PERFEVTSEL_OS;
-    if (adaptive())
-        select |= PERFEVTSEL_ADAPTIVE;
     if (g != NULL && event == &g->latency && !adaptive())
         enable |= PMU_MASK(counter) << LL_EN_SHIFT;
-    if (aux_of(event) != 0)
-        pmu_select(AUX_COUNTER, aux_of(event) | PERFEVTSEL_USR | PERFEVTSEL_OS);
-    pmu_select(counter, select);
+    if (event != NULL)
+        select_general(counter, event);
+    else if (!select_fixed(counter - PMU_FIXED(0)))
+        return false;
     if (!pmu_write_overflow_in(counter, period))
         return false;
     ds_area()->reset[pebs_reset_index(pebs_format(), counter)] =

@@ -49,7 +49,16 @@ enum pebs_field {
 struct pebs_record {
     uint64_t value[PEBS_N_FIELDS];
     uint32_t present; /* bit n: field n is in the record */
+    /* Of the adaptive formats: bytes, and the groups as in MSR_PEBS_DATA_CFG[31:0]; those that are
+     * no fields lie in the buffer still, until it is drained. NULL: the record has them not. */
+    unsigned size;
+    uint32_t groups;
+    const uint8_t *xmms, *branches, *counters;
+    unsigned n_branches;
 };
+
+#define PEBS_XMMS      16
+#define PEBS_XMM_BYTES 16
 
 /* Formats whose records say themselves what is in them. From 5 on there are reset values of 32
  * general counters, two latencies of a load and the retire latency; 6 can hold counters. */
@@ -74,13 +83,23 @@ static inline bool pebs_format_is_adaptive(unsigned format)
  * store: general counters first, the fixed ones behind 8 of them, from format 5 on behind 32. */
 unsigned pebs_reset_index(unsigned format, unsigned counter);
 
-/* Bytes of a record of IA32_PERF_CAPABILITIES.PEBS_FMT = format; data_cfg (MEMORY and GPRS at most)
- * is of meaning in the adaptive formats only. 0: the format is not known. */
+/* Bytes of a record of IA32_PERF_CAPABILITIES.PEBS_FMT = format; data_cfg (MSR_PEBS_DATA_CFG) is of
+ * meaning in the adaptive formats only. 0: the format is not known. */
 unsigned pebs_format_size(unsigned format, uint64_t data_cfg);
 
 /* Reads one record of at most limit bytes. Returns how long it is, 0 when it does not fit into
  * limit, or says of itself what cannot be. */
 unsigned pebs_decode(unsigned format, const void *raw, size_t limit, struct pebs_record *out);
+
+/* Branch n of the record, 0 the newest: what its FROM, TO and INFO registers held. */
+struct pebs_branch {
+    uint64_t from, to, info;
+};
+bool pebs_branch(const struct pebs_record *r, unsigned n, struct pebs_branch *out);
+
+/* The value of a counter (its bit in IA32_PERF_GLOBAL_CTRL) when the record was written; false when
+ * the record does not hold it. */
+bool pebs_counter_value(const struct pebs_record *r, unsigned counter, uint64_t *value);
 
 /* ---- Which events are precise, and on which counters ---- */
 
@@ -99,10 +118,14 @@ enum pebs_sources {
 };
 
 /* The precise events that the experiments use, of a family 6 processor: loads retired (all
- * instructions retired, where there is no such event), and load latency (counters 0: none). */
+ * instructions retired, where there is no such event), instructions retired, and load latency
+ * (counters 0: none). */
 struct pebs_generation {
     const char *name;
-    struct pebs_event loads, latency;
+    struct pebs_event loads, instructions, latency;
+    /* The counter (its bit in IA32_PERF_GLOBAL_CTRL) that samples instructions with a precise
+     * distribution, the fixed one by its own event; 0: none. */
+    uint64_t distribution;
     /* umask << 8 | event that must count on IA32_PMC0 for the latency event to work; 0: none. */
     uint16_t latency_aux;
     enum pebs_sources sources;
@@ -130,6 +153,18 @@ unsigned pebs_format(void);
 /* Bytes of the records that pebs_enable() makes. */
 unsigned pebs_record_size(void);
 
+/* Why there are neither extended PEBS (all counters, fixed ones too, and all events) nor adaptive
+ * records, which PEBS_BASELINE announces together, naming the bit; NULL when there are. */
+const char *pebs_no_baseline(void);
+
+/* Chooses what the records are to hold, until pebs_reset(): MSR_PEBS_DATA_CFG. False, and as they
+ * were, when the register does not hold that. PEBS must be off; pebs_record_size() follows, so the
+ * debug store must be laid out behind it. */
+bool pebs_set_groups(uint64_t groups);
+
+/* IA32_PEBS_ENABLE takes this bit. PEBS must be off. */
+bool pebs_enable_takes(uint64_t bit);
+
 /* General counters that can sample this event: those of the table that the processor also lets be
  * enabled in IA32_PEBS_ENABLE. PEBS must be off. */
 uint32_t pebs_counters(const struct pebs_event *event);
@@ -140,11 +175,12 @@ const char *pebs_no_registers(void);
 const char *pebs_no_latency(void);
 
 /*
- * Enables PEBS on a general counter: programs its select register for the event in all rings
- * without INT (the interrupt comes from the buffer's threshold), writes the counter and the reset
- * value of the debug store so that it overflows after period events, and sets its bits of
- * IA32_PEBS_ENABLE. The record is written by an event after the overflow. The counter runs when its
- * window opens. False when the processor refuses a register.
+ * Enables PEBS on a counter: programs its select register for the event in all rings without INT
+ * (the interrupt comes from the buffer's threshold), writes the counter and the reset value of the
+ * debug store so that it overflows after period events, and sets its bits of IA32_PEBS_ENABLE. The
+ * record is written by an event after the overflow. The counter runs when its window opens. A fixed
+ * counter (with PEBS_BASELINE) has its own event, and event is NULL. False when the processor
+ * refuses a register.
  */
 bool pebs_enable(unsigned counter, const struct pebs_event *event, uint64_t period);
 /* The counters that must run with it, as bits of IA32_PERF_GLOBAL_CTRL: itself, and for load

@@ -60,8 +60,7 @@ const char *pebs_field_name(enum pebs_field f)
 
 /* The adaptive record: the basic group, whose first quadword has the size in bits 63:48, from
  * format 5 on the retire latency in 47:32, and the groups that follow in the low bits, as in
- * MSR_PEBS_DATA_CFG. The groups that we do not ask for (XMM, LBR, in format 6 counters) come behind
- * those that we do. */
+ * MSR_PEBS_DATA_CFG: memory, general registers, XMM registers, branch records, counters. */
 #define ADAPTIVE_SIZE_SHIFT  48
 #define RETIRE_LATENCY_SHIFT 32
 #define CACHE_LATENCY_SHIFT  32
@@ -84,6 +83,16 @@ static const struct group {
 };
 #define N_GROUPS (sizeof(groups) / sizeof(groups[0]))
 
+/* Behind the groups of fields. SDM vol. 3 "XMM Group", "LBR Group": the newest branch first, FROM,
+ * TO and INFO of each. The counters' group of format 6 is known from Linux, struct pebs_cntr_header
+ * and adaptive_pebs_record_size_update(): it says itself which it has, general counters, fixed
+ * ones, and for the metrics two quadwords. */
+#define XMM_GROUP       (PEBS_XMMS * PEBS_XMM_BYTES)
+#define BRANCH          (3 * QUAD)
+#define COUNTERS_HEADER (2 * QUAD)
+#define COUNTERS_GROUP  (PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_METRICS)
+#define METRICS         (2 * QUAD)
+
 /* SDM vol. 3 "PEBS Record Format" of format 4 has the four fixed counters at 80H; that they lie
  * behind 32 general ones from format 5 on is from Linux, struct debug_store and
  * intel_pmu_pebs_enable(). */
@@ -98,6 +107,19 @@ unsigned pebs_reset_index(unsigned format, unsigned counter)
            (format >= PEBS_FMT_GOLDEN_COVE ? GENERAL_RESETS_5 : GENERAL_RESETS);
 }
 
+static unsigned ones(uint64_t bits)
+{
+    unsigned n = 0;
+    for (; bits != 0; bits &= bits - 1)
+        n++;
+    return n;
+}
+
+static unsigned branches_of(uint64_t data_cfg)
+{
+    return (unsigned)((data_cfg & PEBS_DATA_CFG_LBR_ENTRIES) >> PEBS_DATA_CFG_LBR_SHIFT) + 1;
+}
+
 unsigned pebs_format_size(unsigned format, uint64_t data_cfg)
 {
     if (format < N_FIXED_FORMATS)
@@ -108,6 +130,16 @@ unsigned pebs_format_size(unsigned format, uint64_t data_cfg)
     for (unsigned g = 0; g < N_GROUPS; g++)
         if (data_cfg & groups[g].bit)
             size += groups[g].n * QUAD;
+    if (data_cfg & PEBS_DATA_CFG_XMMS)
+        size += XMM_GROUP;
+    if (data_cfg & PEBS_DATA_CFG_LBRS)
+        size += branches_of(data_cfg) * BRANCH;
+    if (data_cfg & COUNTERS_GROUP)
+        size += COUNTERS_HEADER;
+    if (data_cfg & PEBS_DATA_CFG_CNTR)
+        size += ones(data_cfg & (PEBS_DATA_CFG_GENERAL | PEBS_DATA_CFG_FIXED)) * QUAD;
+    if (data_cfg & PEBS_DATA_CFG_METRICS)
+        size += METRICS;
     return size;
 }
 
@@ -143,6 +175,32 @@ static void take_latencies(uint64_t header, struct pebs_record *out)
     put(out, PEBS_CACHE_LATENCY, both >> CACHE_LATENCY_SHIFT);
 }
 
+/* Bytes of the counters' group, by its own header. */
+static unsigned counters_size(const uint8_t *group)
+{
+    return COUNTERS_HEADER + ones(quad_at(group)) * QUAD +
+           ((uint32_t)quad_at(group + QUAD) != 0 ? METRICS : 0);
+}
+
+/* The groups behind those of fields, from at on. False when they do not fit. */
+static bool take_rest(uint32_t header, const uint8_t *at, const uint8_t *end,
+                      struct pebs_record *out)
+{
+    if (header & PEBS_DATA_CFG_XMMS) {
+        out->xmms = at;
+        at += XMM_GROUP;
+    }
+    if (header & PEBS_DATA_CFG_LBRS) {
+        out->branches = at;
+        out->n_branches = branches_of(header);
+        at += out->n_branches * BRANCH;
+    }
+    if (!(header & COUNTERS_GROUP))
+        return true;
+    out->counters = at;
+    return counters_size(at) <= (size_t)(end - at);
+}
+
 static unsigned decode_adaptive(unsigned format, const uint8_t *raw, size_t limit,
                                 struct pebs_record *out)
 {
@@ -150,8 +208,10 @@ static unsigned decode_adaptive(unsigned format, const uint8_t *raw, size_t limi
         return 0;
     uint64_t header = quad_at(raw);
     unsigned size = (unsigned)(header >> ADAPTIVE_SIZE_SHIFT);
-    if (size > limit || size < pebs_format_size(format, header))
+    if (size > limit || size < pebs_format_size(format, (uint32_t)header))
         return 0;
+    out->size = size;
+    out->groups = (uint32_t)header;
     for (unsigned i = 0; i < sizeof(basic_fields); i++)
         take(out, basic_fields[i], raw + QUAD + i * QUAD);
     const uint8_t *at = raw + BASIC_SIZE;
@@ -163,7 +223,28 @@ static unsigned decode_adaptive(unsigned format, const uint8_t *raw, size_t limi
     }
     if (format >= PEBS_FMT_GOLDEN_COVE)
         take_latencies(header, out);
-    return size;
+    return take_rest((uint32_t)header, at, raw + size, out) ? size : 0;
+}
+
+bool pebs_branch(const struct pebs_record *r, unsigned n, struct pebs_branch *out)
+{
+    if (n >= r->n_branches)
+        return false;
+    const uint8_t *at = r->branches + n * BRANCH;
+    *out = (struct pebs_branch){quad_at(at), quad_at(at + QUAD), quad_at(at + 2 * QUAD)};
+    return true;
+}
+
+bool pebs_counter_value(const struct pebs_record *r, unsigned counter, uint64_t *value)
+{
+    if (r->counters == NULL)
+        return false;
+    uint64_t held = quad_at(r->counters);
+    if (!(held >> counter & 1))
+        return false;
+    uint64_t before = held & ((1ULL << counter) - 1);
+    *value = quad_at(r->counters + COUNTERS_HEADER + ones(before) * QUAD);
+    return true;
 }
 
 unsigned pebs_decode(unsigned format, const void *raw, size_t limit, struct pebs_record *out)
@@ -199,6 +280,23 @@ unsigned pebs_decode(unsigned format, const void *raw, size_t limit, struct pebs
  * counts (Linux, intel_pmu_hw_config(): PMU_FL_MEM_LOADS_AUX): LD_BLOCKS.STORE_FORWARD. */
 #define GOLDEN_COVE_AUX 0x8203
 
+/* Instructions retired: from Sandy Bridge to Comet Lake the event with precise distribution alone
+ * is precise, on IA32_PMC1 (SDM vol. 3 "Precise Distribution of Instructions Retired (PDIR)"); from
+ * Ice Lake and Tremont on IA32_FIXED_CTR0 has the distribution, and the general event is precise
+ * too (perfmon's lists; from Golden Cove on not on the counters whose other events are
+ * distributed). */
+#define INSTRUCTIONS(on)                                                                           \
+    {                                                                                              \
+        "INST_RETIRED.ANY_P", 0x00c0, on                                                           \
+    }
+#define DISTRIBUTED                                                                                \
+    {                                                                                              \
+        "INST_RETIRED.PREC_DIST", 0x01c0, ON_PMC1                                                  \
+    }
+#define ON_PMC0       0x1
+#define ON_PMC1       0x2
+#define ON_FIXED_CTR0 (1ULL << FIRST_FIXED)
+
 /* A hybrid processor has a row for each kind of its cores. */
 enum cores { ANY_CORE, P_CORE, E_CORE };
 
@@ -207,76 +305,114 @@ static const struct {
     enum cores cores;
     uint8_t models[MAX_MODELS]; /* of family 6, ended by 0 */
 } generations[] = {
-    {{.name = "Core", .loads = {"INST_RETIRED.ANY_P", 0x00c0, 0x1}},
+    {{.name = "Core",
+      .instructions = INSTRUCTIONS(ON_PMC0),
+      .loads = {"INST_RETIRED.ANY_P", 0x00c0, 0x1}},
      ANY_CORE,
      {0x0f, 0x16, 0x17, 0x1d}},
-    {{.name = "Bonnell, Saltwell", .loads = {"INST_RETIRED.ANY_P", 0x00c0, 0x1}},
+    {{.name = "Bonnell, Saltwell",
+      .instructions = INSTRUCTIONS(ON_PMC0),
+      .loads = {"INST_RETIRED.ANY_P", 0x00c0, 0x1}},
      ANY_CORE,
      {0x1c, 0x26, 0x27, 0x35, 0x36}},
     {{.name = "Nehalem, Westmere",
+      .instructions = INSTRUCTIONS(ALL_FOUR),
       .loads = {"MEM_INST_RETIRED.LOADS", 0x010b, ALL_FOUR},
       .latency = {"MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD", 0x100b, ALL_FOUR}},
      ANY_CORE,
      {0x1a, 0x1e, 0x1f, 0x25, 0x2c, 0x2e, 0x2f}},
     {{.name = "Sandy Bridge, Ivy Bridge",
+      .instructions = DISTRIBUTED,
+      .distribution = ON_PMC1,
       .loads = {"MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
       .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, 0x8}},
      ANY_CORE,
      {0x2a, 0x2d, 0x3a, 0x3e}},
     {{.name = "Haswell, Broadwell",
+      .instructions = DISTRIBUTED,
+      .distribution = ON_PMC1,
       .loads = {"MEM_UOPS_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
       .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, ALL_FOUR}},
      ANY_CORE,
      {0x3c, 0x3f, 0x45, 0x46, 0x3d, 0x47, 0x4f, 0x56}},
     {{.name = "Skylake to Comet Lake",
+      .instructions = DISTRIBUTED,
+      .distribution = ON_PMC1,
       .loads = {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
       .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, ALL_FOUR}},
      ANY_CORE,
      {0x4e, 0x5e, 0x55, 0x66, 0x8e, 0x9e, 0xa5, 0xa6}},
     {{.name = "Ice Lake to Rocket Lake",
+      .instructions = INSTRUCTIONS(ALL_EIGHT),
+      .distribution = ON_FIXED_CTR0,
       .loads = {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
       .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, ALL_FOUR}},
      ANY_CORE,
      {0x6a, 0x6c, 0x7d, 0x7e, 0x8c, 0x8d, 0x9d, 0xa7}},
     {{.name = "Golden Cove, Raptor Cove",
+      .instructions = INSTRUCTIONS(0xfe),
+      .distribution = ON_FIXED_CTR0,
       .loads = {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
       .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, 0xfe},
       .latency_aux = GOLDEN_COVE_AUX},
      P_CORE,
      {0x8f, 0xcf, 0x97, 0x9a, 0xb7, 0xba, 0xbf, 0xd7}},
     {{.name = "Redwood Cove",
+      .instructions = INSTRUCTIONS(0xfe),
+      .distribution = ON_FIXED_CTR0,
       .loads = {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
       .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, 0xfe}},
      P_CORE,
      {0xad, 0xae, 0xaa, 0xac, 0xb5}},
     {{.name = "Lion Cove",
+      .instructions = INSTRUCTIONS(0x3fc),
+      .distribution = ON_FIXED_CTR0,
       .loads = {"MEM_INST_RETIRED.ALL_LOADS", 0x81d0, ALL_FOUR},
       .latency = {"MEM_TRANS_RETIRED.LOAD_LATENCY", 0x01cd, 0x3fc},
       .sources = PEBS_SOURCES_LION_COVE},
      P_CORE,
      {0xbd, 0xc5, 0xc6}},
-    {{.name = "Goldmont", .loads = ATOM_LOADS(0x1)}, ANY_CORE, {0x5c, 0x5f}},
-    {{.name = "Goldmont Plus", .loads = ATOM_LOADS(ALL_FOUR)}, ANY_CORE, {0x7a}},
-    {{.name = "Tremont", .loads = ATOM_LOADS(ALL_FOUR)}, ANY_CORE, {0x86, 0x96, 0x9c}},
+    {{.name = "Goldmont", .instructions = INSTRUCTIONS(ON_PMC0), .loads = ATOM_LOADS(0x1)},
+     ANY_CORE,
+     {0x5c, 0x5f}},
+    {{.name = "Goldmont Plus",
+      .instructions = INSTRUCTIONS(ALL_FOUR),
+      .loads = ATOM_LOADS(ALL_FOUR)},
+     ANY_CORE,
+     {0x7a}},
+    {{.name = "Tremont",
+      .instructions = INSTRUCTIONS(ALL_FOUR),
+      .distribution = ON_FIXED_CTR0,
+      .loads = ATOM_LOADS(ALL_FOUR)},
+     ANY_CORE,
+     {0x86, 0x96, 0x9c}},
     {{.name = "Gracemont",
+      .instructions = INSTRUCTIONS(0x3f),
+      .distribution = ON_FIXED_CTR0,
       .loads = ATOM_LOADS(0x3f),
       .latency = ATOM_LATENCY,
       .sources = PEBS_SOURCES_ATOM},
      ANY_CORE,
      {0xbe}},
     {{.name = "Gracemont",
+      .instructions = INSTRUCTIONS(0x3f),
+      .distribution = ON_FIXED_CTR0,
       .loads = ATOM_LOADS(0x3f),
       .latency = ATOM_LATENCY,
       .sources = PEBS_SOURCES_ATOM},
      E_CORE,
      {0x97, 0x9a, 0xb7, 0xba, 0xbf}},
     {{.name = "Crestmont",
+      .instructions = INSTRUCTIONS(ALL_EIGHT),
+      .distribution = ON_FIXED_CTR0,
       .loads = ATOM_LOADS(ALL_EIGHT),
       .latency = ATOM_LATENCY,
       .sources = PEBS_SOURCES_ATOM},
      ANY_CORE,
      {0xaf, 0xb6}},
     {{.name = "Crestmont, Skymont",
+      .instructions = INSTRUCTIONS(ALL_EIGHT),
+      .distribution = ON_FIXED_CTR0,
       .loads = ATOM_LOADS(ALL_EIGHT),
       .latency = ATOM_LATENCY,
       .sources = PEBS_SOURCES_ATOM},

@@ -54,6 +54,7 @@ extern const struct experiment ex22_12;
 extern const struct experiment ex22_14;
 extern const struct experiment ex22_15;
 extern const struct experiment ex23_1;
+extern const struct experiment ex23_8;
 
 const struct experiment *const experiments[] = {
     &ex0_1,
@@ -105,6 +106,7 @@ const struct experiment *const experiments[] = {
     &ex22_14,
     &ex22_15,
     &ex23_1,
+    &ex23_8,
     NULL,
 };
 // clang-format on

@@ -10,13 +10,14 @@ NO_STATUS_SET = "no IA32_PERF_GLOBAL_STATUS_SET: CPUID.0AH:EAX[7:0] < 4"
 NO_FULL_WIDTH = "no full-width writes: IA32_PERF_CAPABILITIES[13] = 0"
 NO_ASCI = "no SGX, so no ASCI: CPUID.7:EBX[2] = 0"
 NO_ARCH_LBR = "no architectural branch records: CPUID.7:EDX[19] = 0"
+NO_BASELINE = "neither extended PEBS nor adaptive records: IA32_PERF_CAPABILITIES[14] = 0"
 
 # What a generation lacks it skips, and nothing else.
 LACKS = {
-    "westmere": {NO_FULL_WIDTH, NO_STATUS_SET, NO_ARCH_LBR},
-    "sandybridge": {NO_STATUS_SET, NO_ARCH_LBR},
-    "haswell": {NO_STATUS_SET, NO_ARCH_LBR},
-    "skylake": {NO_ASCI, NO_ARCH_LBR},
+    "westmere": {NO_FULL_WIDTH, NO_STATUS_SET, NO_ARCH_LBR, NO_BASELINE},
+    "sandybridge": {NO_STATUS_SET, NO_ARCH_LBR, NO_BASELINE},
+    "haswell": {NO_STATUS_SET, NO_ARCH_LBR, NO_BASELINE},
+    "skylake": {NO_ASCI, NO_ARCH_LBR, NO_BASELINE},
     "icelake": {NO_ASCI, NO_ARCH_LBR},
 }
 

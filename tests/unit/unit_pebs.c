@@ -104,9 +104,66 @@ static void adaptive(void **state)
     assert_int_equal(r.value[PEBS_LATENCY], 7);
     assert_int_equal(r.value[PEBS_RFLAGS], 9);
 
-    /* Groups that we do not read are skipped by the size. */
+    /* What is no group of fields stays where it is. */
     raw[0] = (32ULL + 256) << 48 | PEBS_DATA_CFG_XMMS;
+    assert_int_equal(pebs_format_size(4, PEBS_DATA_CFG_XMMS), 32 + 256);
     assert_int_equal(pebs_decode(4, raw, sizeof raw, &r), 32 + 256);
+    assert_int_equal(r.size, 32 + 256);
+    assert_int_equal(r.groups, PEBS_DATA_CFG_XMMS);
+    assert_ptr_equal(r.xmms, &raw[4]);
+    assert_null(r.branches);
+    assert_null(r.counters);
+}
+
+/* Branch records behind registers, newest first: LBR Entries is one less than there are. */
+static void branches(void **state)
+{
+    (void)state;
+    uint64_t cfg = PEBS_DATA_CFG_GPRS | PEBS_DATA_CFG_LBRS | 1ULL << PEBS_DATA_CFG_LBR_SHIFT;
+    struct pebs_record r;
+    struct pebs_branch b;
+    fill();
+    assert_int_equal(pebs_format_size(4, cfg), 32 + 144 + 48);
+    raw[0] = (32ULL + 144 + 48) << 48 | cfg;
+    assert_int_equal(pebs_decode(4, raw, sizeof raw, &r), 32 + 144 + 48);
+    assert_int_equal(r.n_branches, 2);
+    assert_true(pebs_branch(&r, 0, &b));
+    assert_int_equal(b.from, 23);
+    assert_int_equal(b.to, 24);
+    assert_int_equal(b.info, 25);
+    assert_true(pebs_branch(&r, 1, &b));
+    assert_int_equal(b.from, 26);
+    assert_false(pebs_branch(&r, 2, &b));
+    assert_int_equal(pebs_format_size(4, 0xffULL << PEBS_DATA_CFG_LBR_SHIFT | PEBS_DATA_CFG_LBRS),
+                     32 + 256 * 24);
+}
+
+/* The counters' group of format 6 says itself what it has: here PMC1, PMC3, FIXED_CTR2, and the
+ * slots with their metrics. */
+static void counters(void **state)
+{
+    (void)state;
+    uint64_t cfg =
+        PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_METRICS | (0xaULL << 32 | 0x4ULL << 48); /* as asked */
+    struct pebs_record r;
+    uint64_t value = 0;
+    fill();
+    assert_int_equal(pebs_format_size(6, cfg), 32 + 16 + 3 * 8 + 16);
+    raw[0] = (32ULL + 16 + 3 * 8 + 16) << 48 | PEBS_DATA_CFG_CNTR | PEBS_DATA_CFG_METRICS;
+    raw[4] = 0xaULL | 0x4ULL << 32;
+    raw[5] = 3;
+    assert_int_equal(pebs_decode(6, raw, sizeof raw, &r), 32 + 16 + 3 * 8 + 16);
+    assert_true(pebs_counter_value(&r, 1, &value));
+    assert_int_equal(value, 7);
+    assert_true(pebs_counter_value(&r, 3, &value));
+    assert_int_equal(value, 8);
+    assert_true(pebs_counter_value(&r, 32 + 2, &value));
+    assert_int_equal(value, 9);
+    assert_false(pebs_counter_value(&r, 0, &value));
+    assert_false(pebs_counter_value(&r, 32, &value));
+    raw[5] = 3;
+    raw[4] |= 1; /* one more than there is room for */
+    assert_int_equal(pebs_decode(6, raw, sizeof raw, &r), 0);
 }
 
 /* A record that is cut, or says of itself what cannot be. */
@@ -164,6 +221,30 @@ static void events(void **state)
         assert_int_equal(g->latency_aux, models[i].aux);
         assert_int_equal(g->latency.name != NULL, models[i].latency != 0);
         assert_false(g->latency_aux != 0 && (g->latency.counters & 1)); /* which has PMC0 */
+    }
+    /* INST_RETIRED: where it is precise, and which counter has a precise distribution. */
+    static const struct {
+        unsigned model;
+        uint16_t code;
+        uint32_t on;
+        uint64_t distribution;
+        bool atom;
+    } instructions[] = {
+        {0x17, 0x00c0, 0x1, 0, false},           /* Penryn */
+        {0x25, 0x00c0, 0xf, 0, false},           /* Westmere */
+        {0x2a, 0x01c0, 0x2, 0x2, false},         /* Sandy Bridge: PREC_DIST on PMC1 */
+        {0x5e, 0x01c0, 0x2, 0x2, false},         /* Skylake */
+        {0x7e, 0x00c0, 0xff, 1ULL << 32, false}, /* Ice Lake: FIXED_CTR0 */
+        {0x8f, 0x00c0, 0xfe, 1ULL << 32, false}, /* Sapphire Rapids */
+        {0x5c, 0x00c0, 0x1, 0, false},           /* Goldmont */
+        {0x97, 0x00c0, 0x3f, 1ULL << 32, true},  /* Alder Lake E */
+    };
+    for (unsigned i = 0; i < sizeof instructions / sizeof *instructions; i++) {
+        const struct pebs_generation *g =
+            pebs_find_generation(6, instructions[i].model, instructions[i].atom);
+        assert_int_equal(g->instructions.code, instructions[i].code);
+        assert_int_equal(g->instructions.counters, instructions[i].on);
+        assert_int_equal(g->distribution, instructions[i].distribution);
     }
     assert_null(pebs_find_generation(6, 0x8f, true)); /* it has no small cores */
     assert_null(pebs_find_generation(15, 0x25, false));
@@ -230,9 +311,11 @@ static void latencies(void **state)
         assert_false(pebs_has(&r, PEBS_LATENCY) || pebs_has(&r, PEBS_CACHE_LATENCY));
         assert_int_equal(pebs_has(&r, PEBS_RETIRE_LATENCY), format != 4);
     }
-    /* A group of counters, as format 6 can have behind all others, is passed over. */
+    /* A group of counters, as format 6 can have behind all others. */
     fill();
     raw[0] = (32ULL + 144 + 24) << 48 | PEBS_DATA_CFG_GPRS | PEBS_DATA_CFG_CNTR;
+    raw[22] = 1;
+    raw[23] = 0;
     assert_int_equal(pebs_decode(6, raw, sizeof raw, &r), 32 + 144 + 24);
     assert_int_equal(r.value[PEBS_R15], 22);
 }
@@ -253,7 +336,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixed_formats), cmocka_unit_test(unknown_format),
-        cmocka_unit_test(adaptive),      cmocka_unit_test(malformed),
+        cmocka_unit_test(adaptive),      cmocka_unit_test(branches),
+        cmocka_unit_test(counters),      cmocka_unit_test(malformed),
         cmocka_unit_test(events),        cmocka_unit_test(levels),
         cmocka_unit_test(latencies),     cmocka_unit_test(reset_values),
     };
