@@ -100,6 +100,8 @@ static const struct field fields[] = {
     FLAG("pmu.bts_predicted", pmu.bts_predicted),
     UINT("pmu.pebs_counters", pmu.pebs_counters, 0, (1 << PROFILE_MAX_GENERAL) - 1),
     UINT("pmu.pebs_format", pmu.pebs_format, 0, 6),
+    U64("pmu.pebs_pdist", pmu.pebs_pdist, 0, UINT64_MAX),
+    U64("pmu.pebs_untimed", pmu.pebs_untimed, 0, UINT64_MAX),
     FLAG("pmu.pebs_load_latency", pmu.pebs_load_latency),
     FLAG("pmu.pebs_source_atom", pmu.pebs_source_atom),
     UINT("pmu.lbr_depth", pmu.lbr_depth, 0, 64),

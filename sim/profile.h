@@ -116,6 +116,8 @@ struct profile {
         bool bts_predicted;          /* its records have the predicted bit */
         unsigned pebs_counters;      /* bitmap; 0: no PEBS */
         unsigned pebs_format;
+        uint64_t pebs_pdist;   /* counters with precise distribution, as in GLOBAL_CTRL */
+        uint64_t pebs_untimed; /* those whose records have no retire latency, likewise */
         bool pebs_load_latency;
         bool pebs_source_atom; /* locked and STLB miss have changed places in its data source */
         unsigned lbr_depth;    /* 0: none */

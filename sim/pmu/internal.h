@@ -206,6 +206,9 @@ void bts_record(struct pmu *pmu, uint64_t from, uint64_t to, bool mispredicted);
 void pebs_overflow(struct pmu *pmu, unsigned bit);
 /* What a record that is being written shows of a counter: its value, after its reload. */
 uint64_t pebs_counter_after(struct pmu *pmu, unsigned bit);
+/* Some counter writes its record for the event that overflows, not for the next one: each
+ * instruction's address must be known beforehand. */
+bool pebs_is_distributed(const struct pmu *pmu);
 /* After counters_sync, in careful mode: writes the records that are due. */
 void pebs_update(struct pmu *pmu);
 /* Lays out a record in the profile's format: of the event of the counter of that bit; applicable:

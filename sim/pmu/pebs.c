@@ -20,13 +20,27 @@ static uint64_t enabled_counters(const struct pmu *pmu)
     return has_extended_pebs(pmu, 0) ? mask : mask & bits(GLOBAL_FIXED_SHIFT);
 }
 
+/* SDM vol. 3 "PDist: Precise Distribution", as quoted in KVM's patches: "PDist eliminates any skid
+ * or shadowing effects from PEBS. With PDist, the PEBS record will be generated precisely upon
+ * completion of the instruction or operation that causes the counter to overflow (there is no 'wait
+ * for next occurrence' by default)." */
+static uint64_t distributed_counters(const struct pmu *pmu)
+{
+    return enabled_counters(pmu) & pmu->profile->pmu.pebs_pdist;
+}
+
+bool pebs_is_distributed(const struct pmu *pmu)
+{
+    return distributed_counters(pmu) & pmu->counting;
+}
+
 void pebs_overflow(struct pmu *pmu, unsigned bit)
 {
     struct counter *c = counter_at(pmu, bit);
     if (!c->precise || !(enabled_counters(pmu) & ARCH_BIT(bit)))
         return;
     pmu->pebs_armed |= ARCH_BIT(bit);
-    c->armed_at = c->made;
+    c->armed_at = c->made - (distributed_counters(pmu) & ARCH_BIT(bit) ? 1 : 0);
     pmu_note(pmu, "PEBS armed by counter %u of IA32_PERF_GLOBAL_STATUS", bit);
     pmu_attend(pmu);
 }

@@ -172,11 +172,13 @@ static unsigned fill_lbrs(struct pmu *pmu, uint8_t *out)
 }
 
 /* IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO: core cycles from the retirement of the instruction
- * before to that of this one. */
-static uint16_t retire_latency(const struct pmu *pmu)
+ * before to that of this one. "The Retire Latency is not supported by the fixed counter 0 on p-core
+ * of MTL" (Linux' patch for it); what its field holds there is not told, here it is 0. */
+static uint16_t retire_latency(const struct pmu *pmu, unsigned bit)
 {
     uint64_t cycles = (pmu->cpu->now - pmu->retired_at) / pmu->profile->uarch.retire_width;
-    if (!(pmu->profile->pmu.capabilities & PERF_CAP_PEBS_TIMING_INFO))
+    if (!(pmu->profile->pmu.capabilities & PERF_CAP_PEBS_TIMING_INFO) ||
+        (pmu->profile->pmu.pebs_untimed & ARCH_BIT(bit)))
         return 0;
     return cycles < UINT16_MAX ? cycles : UINT16_MAX;
 }
@@ -230,7 +232,7 @@ static unsigned fill_groups(struct pmu *pmu, unsigned bit, uint64_t applicable, 
     struct cpu *cpu = pmu->cpu;
     uint64_t groups = counter_at(pmu, bit)->adaptive ? pmu->pebs_data_cfg : 0;
     struct basic_group basic = {
-        .retire_latency = retire_latency(pmu),
+        .retire_latency = retire_latency(pmu, bit),
         .ip = pmu->rip,
         .applicable_counters = applicable,
         .tsc = cpu_tsc(cpu),

@@ -55,6 +55,12 @@ void pmu_reset(struct pmu *pmu, bool init)
 
 /* ---- Careful mode, branches ---- */
 
+/* For a PEBS record's EventingIP: interrupts too, to know where the next instruction begins. */
+static bool follows_instructions(const struct pmu *pmu)
+{
+    return pmu->pebs_armed != 0 || pebs_is_distributed(pmu);
+}
+
 static bool needs_every_instruction(const struct pmu *pmu)
 {
     for (uint64_t m = pmu->counting & bits(GLOBAL_FIXED_SHIFT); m; m &= m - 1) {
@@ -62,13 +68,12 @@ static bool needs_every_instruction(const struct pmu *pmu)
         if (c->by_cycle || c->latency)
             return true;
     }
-    return pmu->pebs_armed != 0;
+    return follows_instructions(pmu);
 }
 
-/* An armed PEBS follows interrupts, to know where the next instruction begins. */
 static bool needs_branches(const struct pmu *pmu)
 {
-    return pmu->lbr_kind->enabled(pmu) || bts_enabled(pmu) || pmu->pebs_armed != 0;
+    return pmu->lbr_kind->enabled(pmu) || bts_enabled(pmu) || follows_instructions(pmu);
 }
 
 void pmu_attend(struct pmu *pmu)

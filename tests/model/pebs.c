@@ -51,7 +51,7 @@ static uint64_t minus(uint64_t n)
 static void set_up_changed(const struct pebs *g, unsigned threshold, unsigned size,
                            const char *change, const char *another)
 {
-    rig_start(g->profile, "pmu.skid=0", change, another, NULL);
+    rig_start(g->profile, "pmu.skid=0", "pmu.pebs_pdist=0", change, another, NULL);
     apic_arm(APIC_LVT_DELIVERY_FIXED);
     for (unsigned n = 0; n < 8 * 1024; n += 8)
         poke(PEBS_BUFFER + n, SENTINEL);
@@ -486,9 +486,11 @@ static void retire_latency_with_timing_info(void **state)
         {"pmu.capabilities=0xf5ff", 50, 0},
         {"pmu.capabilities=0x2f5ff", 50, 50},
         {"pmu.capabilities=0x2f5ff", 70000, 0xffff},
+        {"pmu.capabilities=0x2f5ff", 50, 0}, /* of a counter that has none */
     };
     for (unsigned i = 0; i < LENGTH(cases); i++) {
-        set_up_changed(sapphirerapids, 9, BASIC_SIZE, cases[i].capabilities, NULL);
+        set_up_changed(sapphirerapids, 9, BASIC_SIZE, cases[i].capabilities,
+                       i == 3 ? "pmu.pebs_untimed=1" : "pmu.pebs_untimed=2");
         unsigned width = rig.profile.uarch.retire_width;
         pass(0, EV_LOAD, 3, 3 * width);
         pass(0, EV_ABSENT, 0, 9 * width);
@@ -541,6 +543,47 @@ static void counters_group_of_format_6(void **state)
     CHECK(write_faults(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_METRICS), "no PERF_METRICS, no group");
 }
 
+/* SDM vol. 3 "PDist: Precise Distribution": the record is "generated precisely upon completion of
+ * the instruction or operation that causes the counter to overflow (there is no 'wait for next
+ * occurrence' by default)". A counter beside it without it waits. */
+static void precise_distribution_records_the_event_that_overflows(void **state)
+{
+    (void)state;
+    for (unsigned fixed = 0; fixed < 2; fixed++) {
+        unsigned bit = fixed ? GLOBAL_FIXED_SHIFT : 0;
+        uint64_t at = 0, other = 0;
+        set_up_changed(sapphirerapids, 9, BASIC_SIZE,
+                       fixed ? "pmu.pebs_pdist=0x100000000" : "pmu.pebs_pdist=1", NULL);
+        CHECK(rig.cpu->want_branches == !fixed, "interrupts are followed");
+        write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+        write_msr(MSR_IA32_PEBS_ENABLE, ARCH_BIT(bit) | 2);
+        poke(DS_PEBS_RESET(fixed ? DS_PEBS_RESET_FIXED_5 : 0), minus(3));
+        poke(DS_PEBS_RESET(1), minus(100));
+        write_msr(MSR_IA32_FIXED_CTR0, minus(3));
+        write_msr(MSR_IA32_PMC0 + 1, (uint32_t)-7);
+        write_msr(MSR_IA32_PERFEVTSEL0, fixed ? 0 : 0x4300c0);
+        write_msr(MSR_IA32_PERFEVTSEL0 + 1, 0x4300c0);
+        write_msr(MSR_IA32_FIXED_CTR_CTRL, fixed ? FIXED_CTR_CTRL_OS : 0);
+        write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+        for (unsigned i = 1; i <= 8; i++) {
+            static const unsigned records[] = {0, 0, 1, 1, 1, 2, 2, 3};
+            rig.cpu->rip = 0x4000 + 0x10 * i;
+            retire(0, 1);
+            CHECK_EQUAL(used(), records[i - 1] * BASIC_SIZE, "instruction %u", i);
+            other = PEBS_BUFFER + 2 * BASIC_SIZE;
+        }
+        for (unsigned n = 0; n < 2; n++) {
+            at = PEBS_BUFFER + n * BASIC_SIZE;
+            CHECK_EQUAL(peek(at + BASIC_IP), 0x4020 + 0x30 * n, "record %u", n);
+            CHECK_EQUAL(peek(at + BASIC_COUNTERS), ARCH_BIT(bit), "of the counter with PDist");
+        }
+        CHECK_EQUAL(peek(other + BASIC_IP), 0x4070, "the eighth: the seventh has overflowed");
+        CHECK_EQUAL(peek(other + BASIC_COUNTERS), 2, "of the counter without it");
+        CHECK_EQUAL(read_msr(fixed ? MSR_IA32_FIXED_CTR0 : MSR_IA32_PMC0), minus(1), "its reload");
+        CHECK_EQUAL(status(), 0, "no overflow shows");
+    }
+}
+
 const struct CMUnitTest pebs_tests[] = {
     RULE(overflow_arms_the_next_event_writes),
     RULE(record_layout_by_format),
@@ -560,5 +603,6 @@ const struct CMUnitTest pebs_tests[] = {
     RULE(data_source_of_gracemont),
     RULE(retire_latency_with_timing_info),
     RULE(counters_group_of_format_6),
+    RULE(precise_distribution_records_the_event_that_overflows),
 };
 const size_t n_pebs_tests = LENGTH(pebs_tests);
