@@ -55,6 +55,7 @@ extern const struct experiment ex22_14;
 extern const struct experiment ex22_15;
 extern const struct experiment ex23_1;
 extern const struct experiment ex23_8;
+extern const struct experiment ex23_10;
 
 const struct experiment *const experiments[] = {
     &ex0_1,
@@ -107,6 +108,7 @@ const struct experiment *const experiments[] = {
     &ex22_15,
     &ex23_1,
     &ex23_8,
+    &ex23_10,
     NULL,
 };
 // clang-format on
