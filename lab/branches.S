@@ -1,5 +1,5 @@
 /*
- * The functions under test of chapter 14. Every branch has a label, and so has every instruction that one
+ * The functions under test of chapters 14 and 23. Every branch has a label, and so has every instruction that one
  * goes to. Behind each function stands the list of the branches that it takes, in the order in which they
  * run: struct branch_run of branches.h. An INT3 stands where nothing may ever run.
  *
@@ -185,6 +185,37 @@ branch_jumps_far_pointer:
     TAKEN branch_jumps_other, branch_jumps_ret, LBR_SELECT_FAR_BRANCH
     TAKEN branch_jumps_ret, pmu_window_return, LBR_SELECT_NEAR_RET
     END_RUN branch_jumps_run
+
+/* ---- 23-3 ---- */
+
+    FUNCTION branch_kinds
+    call    branch_calls
+    AT branch_kinds_second
+    call    branch_jumps
+    AT branch_kinds_ret
+    ret
+
+    RUN branch_kinds_run
+    TAKEN pmu_window_call, branch_kinds, LBR_SELECT_NEAR_IND_CALL
+    TAKEN branch_kinds, branch_calls, LBR_SELECT_NEAR_REL_CALL
+    TAKEN branch_calls_rel, branch_calls_leaf, LBR_SELECT_NEAR_REL_CALL
+    TAKEN branch_calls_leaf_ret, branch_calls_rel_back, LBR_SELECT_NEAR_RET
+    TAKEN branch_calls_ind, branch_calls_leaf, LBR_SELECT_NEAR_IND_CALL
+    TAKEN branch_calls_leaf_ret, branch_calls_ind_back, LBR_SELECT_NEAR_RET
+    TAKEN branch_calls_jcc, branch_calls_jmp, LBR_SELECT_JCC
+    TAKEN branch_calls_jmp, branch_calls_ret, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_calls_ret, branch_kinds_second, LBR_SELECT_NEAR_RET
+    TAKEN branch_kinds_second, branch_jumps, LBR_SELECT_NEAR_REL_CALL
+    TAKEN branch_jumps_jcc, branch_jumps_rel, LBR_SELECT_JCC
+    TAKEN branch_jumps_rel, branch_jumps_load, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_jumps_ind, branch_jumps_call_load, LBR_SELECT_NEAR_IND_JMP
+    TAKEN branch_jumps_call, branch_jumps_near, LBR_SELECT_NEAR_IND_CALL
+    TAKEN branch_jumps_near, branch_jumps_far, LBR_SELECT_NEAR_RET
+    TAKEN branch_jumps_far, branch_jumps_other, LBR_SELECT_FAR_BRANCH
+    TAKEN branch_jumps_other, branch_jumps_ret, LBR_SELECT_FAR_BRANCH
+    TAKEN branch_jumps_ret, branch_kinds_ret, LBR_SELECT_NEAR_RET
+    TAKEN branch_kinds_ret, pmu_window_return, LBR_SELECT_NEAR_RET
+    END_RUN branch_kinds_run
 
 /* ---- 14-5: the breakpoint is on the NOP ---- */
 

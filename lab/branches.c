@@ -125,3 +125,20 @@ bool branch_among(const struct branch_record *records, unsigned n, const struct 
             return true;
     return false;
 }
+
+unsigned branch_chain_taken(struct branch *taken, unsigned rounds)
+{
+    const struct branch *once = branch_chain_run.taken;
+    const struct branch again = {(uint64_t)branch_chain_again, (uint64_t)branch_chain,
+                                 LBR_SELECT_JCC};
+    unsigned n = 0;
+    taken[n++] = once[0];
+    for (unsigned round = 0; round < rounds; round++) {
+        if (round > 0)
+            taken[n++] = again;
+        for (unsigned jump = 1; jump <= BRANCH_CHAIN_JUMPS; jump++)
+            taken[n++] = once[jump];
+    }
+    taken[n++] = once[BRANCH_CHAIN_JUMPS + 1];
+    return n;
+}

@@ -65,12 +65,16 @@ bool branch_among(const struct branch_record *records, unsigned n, const struct 
 void branch_one(uint64_t unused);
 extern const struct branch_run branch_one_run;
 
-/* 14-2: rounds times ten jumps; the rounds are joined by a conditional jump, branch_chain_again.
- * The list is that of one round. */
+/* 14-2, 23-2: rounds times ten jumps; the rounds are joined by a conditional jump,
+ * branch_chain_again. The list is that of one round; branch_chain_taken() writes down that of so
+ * many, and returns its length. */
 #define BRANCH_CHAIN_JUMPS 10
+#define BRANCH_CHAIN_TAKEN(rounds)                                                                 \
+    ((rounds) * (BRANCH_CHAIN_JUMPS + 1) - 1 + 2) /* + the window's */
 void branch_chain(uint64_t rounds);
 extern const char branch_chain_again[];
 extern const struct branch_run branch_chain_run;
+unsigned branch_chain_taken(struct branch *taken, unsigned rounds);
 
 /* 14-3, 14-4: near calls and returns. */
 #define CALLS_AND_RETURNS                                                                          \
@@ -84,6 +88,10 @@ extern const uint64_t branch_calls_insns; /* instructions that it runs, RET incl
 /* 14-4: jumps of each kind, a near indirect call, a far call and its return. */
 void branch_jumps(uint64_t unused);
 extern const struct branch_run branch_jumps_run;
+
+/* 23-3: both of these, one after the other: branches of each kind that there is. */
+void branch_kinds(uint64_t unused);
+extern const struct branch_run branch_kinds_run;
 
 /* 14-5: a call and a jump to branch_breakpoint, where a breakpoint is; the list ends there. */
 void branch_to_breakpoint(uint64_t unused);

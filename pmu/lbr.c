@@ -279,9 +279,12 @@ static uint64_t prepare(uint64_t select, uint64_t debugctl)
     return debugctl_with(info.enable | debugctl);
 }
 
-void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t arg)
+/* What the switch held in the last window. */
+static uint64_t recorded_with;
+
+static void run_recorded(uint64_t on, window_body body, uint64_t arg)
 {
-    uint64_t on = prepare(select, debugctl);
+    recorded_with = on;
     msr_trace_record(MSR_WRITE, info.control, on, false, (uint64_t)pmu_window_open);
     irq_disable();
     pmu_window(info.control, on, off(on), body, arg);
@@ -289,6 +292,16 @@ void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t a
     msr_trace_record(MSR_WRITE, info.control, off(on), false, (uint64_t)pmu_window_close);
     if (info.control != MSR_IA32_DEBUGCTL)
         wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(0));
+}
+
+void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t arg)
+{
+    run_recorded(prepare(select, debugctl), body, arg);
+}
+
+void lbr_record_more(window_body body, uint64_t arg)
+{
+    run_recorded(recorded_with, body, arg);
 }
 
 void lbr_start(uint64_t select, uint64_t debugctl)

@@ -87,7 +87,12 @@ unsigned lbr_read(struct branch_record *records, unsigned max);
  */
 void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t arg);
 
-/* The same in two steps, for spans that are not one call: clears the stack and records, stops. */
+/* Once more, with the switch and the filter of the lbr_record() before, and the records stay: what
+ * body adds comes on top of them. */
+void lbr_record_more(window_body body, uint64_t arg);
+
+/* lbr_record() in two steps, for spans that are not one call: clears the stack and records, stops.
+ */
 void lbr_start(uint64_t select, uint64_t debugctl);
 void lbr_stop(void);
 /* Runs body(arg) in the window without touching what is on, and ends the recording with it. */

@@ -56,6 +56,8 @@ extern const struct experiment ex22_15;
 extern const struct experiment ex23_1;
 extern const struct experiment ex23_8;
 extern const struct experiment ex23_10;
+extern const struct experiment ex23_2;
+extern const struct experiment ex23_3;
 
 const struct experiment *const experiments[] = {
     &ex0_1,
@@ -109,6 +111,8 @@ const struct experiment *const experiments[] = {
     &ex23_1,
     &ex23_8,
     &ex23_10,
+    &ex23_2,
+    &ex23_3,
     NULL,
 };
 // clang-format on

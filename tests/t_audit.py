@@ -116,15 +116,17 @@ MACHINES = [
     ("kvm", ["pmu.capabilities=0x3000"], [], "run=14-8,15-1,15-2,15-11", CLEAN, [" FREEZE_WHILE_SMM FW_WRITE\n"],
      ["0x4000", "SKIP"]),
     # Architectural branch records, from Alder Lake and Sapphire Rapids on, whose model is in no table.
-    ("sapphirerapids", [], [], "run=14-1,14-2,14-3,14-4,14-5,14-6,14-7", CLEAN,
+    ("sapphirerapids", [], [], "run=14-1,14-2,14-3,14-4,14-5,14-6,14-7,23-2", CLEAN,
      ["newest first: 4 of 32, format 63 (architectural: IA32_LBR_x_INFO)\n", "  lbr_ctl: 0x7f0006\n",
-      "# depth 8: the newest are kept\n# depth 16: the newest are kept\n# depth 32: the newest are kept\n",
+      "# depth 16: the newest are kept, and none past it\n# depth 32: the newest are kept, and none past it\n",
       "\nok - ex14-5 with it they stand still: LBR cleared before version 4, LBR_FRZ from 4 on\n",
       "  into_ring_3: \"recorded, FROM hidden\"\n"], ["no LBR stack", "no LBR filter", "TOS 1"]),
-    ("sapphirerapids", ["cpuid.0x1c=0x40000003 7 7 0", "pmu.lbr_depth=16"], [], "run=14-1,14-2", CLEAN,
-     ["newest first: 16 of 16, format 63", "# depth 16: the newest are kept\n"], ["depth 32"]),
+    ("sapphirerapids", ["cpuid.0x1c=0x40000003 7 7 0", "pmu.lbr_depth=16"], [], "run=14-1,14-2,23-1,23-2,23-3", CLEAN,
+     ["newest first: 16 of 16, format 63", "# depth 16: the newest are kept, and none past it\n"], ["depth 32"]),
+    ("sapphirerapids", ["cpuid.0x1c=0x4000000b 7 3 0"], [], "run=23-1,23-2,23-3", CLEAN,
+     ["# SKIP no BR_TYPE in IA32_LBR_x_INFO: CPUID.1CH:ECX[2] = 0\n", "\nok - ex23-3 with no ring nothing is recorded\n"], []),
     # Without the filters, and without the fields of IA32_LBR_x_INFO.
-    ("sapphirerapids", ["cpuid.0x1c=0x4000000b 0 0 0"], [], "run=14-1,14-2,14-3,14-5,14-6", CLEAN,
+    ("sapphirerapids", ["cpuid.0x1c=0x4000000b 0 0 0"], [], "run=14-1,14-2,14-3,14-5,14-6,23-2,23-3", CLEAN,
      ["newest first: 4 of 32, format 63", "\nok - ex14-1 the recording is off again\n",
       "# SKIP no LBR filter: CPUID.1CH:EBX[1:0] = 0\n"], [" predicted", "mispredicted", " cycle"]),
     # A hypervisor announces them, and refuses a register or drops what is written to it.
