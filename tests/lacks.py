@@ -1,0 +1,73 @@
+"""Why an experiment is skipped on a profile: whether what its reason says is so.
+
+A reason names the bits that tell ("CPUID.7:EDX[19] = 0"): they are looked up in the profile, so that a new experiment
+needs no line here. What names no bit stands in PECULIAR with the only profiles that may say it.
+"""
+
+import functools
+import pathlib
+import re
+
+# How a profile's own registers are told by its fields: leaf 0AH is made of them.
+LEAF_0AH = {
+    ("EAX", 0, 7): "pmu.version",
+    ("EAX", 8, 15): "pmu.general",
+    ("EAX", 16, 23): "pmu.general_width",
+}
+BITS = re.compile(
+    r"(?:CPUID\.(?P<leaf>[0-9A-F]+?)H?(?:\.(?P<sub>\d+))?:(?P<register>E[ABCD]X)|(?P<msr>IA32_PERF_CAPABILITIES))"
+    r"\[(?:(?P<high>\d+):)?(?P<low>\d+)\](?: \(\w+\))? (?P<how>=|<) (?P<value>\d+)"
+)
+FORMAT = re.compile(r"PEBS record format (?P<value>\d+) \(IA32_PERF_CAPABILITIES\[11:8\]\)")
+PECULIAR = {
+    "no LBR filter (MSR_LBR_SELECT) on Core 2": {"core2", "merom"},
+    "TR and LBR exclude each other on this processor": {"core2", "merom"},
+    "no load latency: Goldmont has no such event (CPUID.1:EAX)": {"goldmont"},
+    "no LBR stack: MSR 1C9H raises #GP on model 0x55": {"kvm"},
+    "no LBR stack: MSR 1C9H raises #GP on model 0x5e": {"none"},
+}
+
+
+@functools.cache
+def fields(profile):
+    text = pathlib.Path(f"sim/profiles/{profile}.profile").read_text(encoding="utf-8")
+    return {key: value.split("#")[0].strip() for key, value in re.findall(r"^([\w.]+) = (.*)$", text, re.MULTILINE)}
+
+
+def register(profile, bits):
+    """The value of the register's bits in that profile; None where the profile does not tell."""
+    have = fields(profile)
+    low = int(bits["low"])
+    high = int(bits["high"] or low)
+    if bits["msr"]:
+        whole = int(have.get("pmu.capabilities", "0"), 0)
+    else:
+        leaf, name = int(bits["leaf"], 16), bits["register"]
+        if leaf == 0x0A:
+            field = LEAF_0AH.get((name, low, high))
+            return int(have[field], 0) if field else None
+        if (leaf, name, low) == (1, "EDX", 21):  # DS follows from what there is
+            return int(have.get("pmu.bts") == "yes" or int(have.get("pmu.pebs_counters", "0"), 0) != 0)
+        words = have.get(f"cpuid.{leaf:#x}.{bits['sub'] or 0}") or have.get(f"cpuid.{leaf:#x}") or "0 0 0 0"
+        whole = int(words.split()[("EAX", "EBX", "ECX", "EDX").index(name)], 0)
+    return whole >> low & (1 << high - low + 1) - 1
+
+
+def untrue(reason, profile):
+    """What is wrong with this reason of a SKIP there, or nothing."""
+    if reason in PECULIAR:
+        return "" if profile in PECULIAR[reason] else f"only {sorted(PECULIAR[reason])} may say so"
+    told = list(BITS.finditer(reason))
+    if match := FORMAT.search(reason):
+        is_format = int(fields(profile)["pmu.capabilities"], 0) >> 8 & 15
+        return "" if is_format == int(match["value"]) else f"the format is {is_format}"
+    if not told:
+        return "it names no bit and its value: name one, or add it to PECULIAR of tests/lacks.py"
+    for bits in told:
+        is_so = register(profile, bits)
+        wanted = int(bits["value"])
+        if is_so is None:
+            return f"{bits[0]}: LEAF_0AH of tests/lacks.py does not know this field"
+        if not (is_so < wanted if bits["how"] == "<" else is_so == wanted):
+            return f"{bits[0]}, but it is {is_so}"
+    return ""
