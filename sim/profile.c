@@ -120,6 +120,7 @@ static const struct field fields[] = {
     FLAG("pmu.counters_need_reset", pmu.counters_need_reset),
     FLAG("pmu.latency_needs_aux", pmu.latency_needs_aux),
     FLAG("pmu.metrics", pmu.metrics),
+    FLAG("pmu.metrics_level2", pmu.metrics_level2),
     UINT("pmu.offcore_rsp", pmu.offcore_rsp, 0, 2),
     UINT("pmu.skid", pmu.skid, 0, MAX_CYCLES),
     UINT("uarch.retire_width", uarch.retire_width, 1, 16),

@@ -134,6 +134,7 @@ struct profile {
         bool counters_need_reset;   /* general counters count clocks until a sequence: Nehalem */
         bool latency_needs_aux;     /* load latency wants another event beside it: Golden Cove */
         bool metrics;               /* PERF_METRICS */
+        bool metrics_level2;        /* with the fields of its upper half: Golden Cove on */
         unsigned offcore_rsp;       /* number of MSR_OFFCORE_RSP_x */
         unsigned skid;              /* core cycles from overflow to the PMI at the LVT */
     } pmu;

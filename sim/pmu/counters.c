@@ -26,7 +26,7 @@ void pmu_note(struct pmu *pmu, const char *format, ...)
 
 /* ---- Sources: totals over the enabled rings, in the counter's unit ---- */
 
-static uint64_t ring_total(const struct pmu *pmu, const struct counter *c, enum cpu_event e)
+uint64_t ring_total(const struct pmu *pmu, const struct counter *c, enum cpu_event e)
 {
     const struct cpu *cpu = pmu->cpu;
     return (c->os ? cpu_total(cpu, 0, e) : 0) + (c->usr ? cpu_total(cpu, 1, e) : 0);
@@ -228,8 +228,11 @@ void counters_sync(struct pmu *pmu)
             overflowed(pmu, bit, c, "IA32_PMC", bit);
         else
             overflowed(pmu, bit, c, "IA32_FIXED_CTR", bit - GLOBAL_FIXED_SHIFT);
+        if (bit == GLOBAL_FIXED_SHIFT + SLOTS_COUNTER)
+            metrics_tear(pmu);
         pebs_overflow(pmu, bit);
     }
+    metrics_sync(pmu);
 }
 
 static uint64_t deadline_of(const struct pmu *pmu, const struct counter *c, unsigned width)
@@ -253,7 +256,8 @@ void counters_reschedule(struct pmu *pmu)
         uint64_t d = deadline_of(pmu, counter_at(pmu, bit), counter_width(pmu, bit));
         first = d < first ? d : first;
     }
-    pmu->deadline = first;
+    uint64_t d = metrics_deadline(pmu);
+    pmu->deadline = d < first ? d : first;
     cpu_reschedule(pmu->cpu);
 }
 
@@ -400,6 +404,7 @@ void counters_configure(struct pmu *pmu)
         if (counter_at(pmu, bit)->counting)
             pmu->counting |= ARCH_BIT(bit);
     }
+    metrics_configure(pmu);
     pmu_attend(pmu);
     counters_reschedule(pmu);
 }

@@ -73,7 +73,7 @@ uint64_t existing_counters(const struct pmu_kind *kind, const struct profile *p)
 /* SDM vol. 4 "IA-32 Architectural MSRs", IA32_PERF_GLOBAL_CTRL. */
 uint64_t global_ctrl_mask(const struct pmu *pmu)
 {
-    return pmu->counters | (pmu->profile->pmu.metrics ? GLOBAL_STATUS_PERF_METRICS_OVF : 0);
+    return pmu->counters | (pmu->profile->pmu.metrics ? GLOBAL_CTRL_PERF_METRICS : 0);
 }
 
 /* ---- Status ---- */
@@ -160,6 +160,13 @@ uint64_t perfevtsel_mask(const struct pmu *pmu)
     return existing(pmu, FIELDS(fields));
 }
 
+/* SDM vol. 2 "RDPMC". */
+static bool has_metrics_clear(const struct pmu *pmu)
+{
+    return pmu->profile->pmu.metrics &&
+           (pmu->profile->pmu.capabilities & PERF_CAP_RDPMC_METRICS_CLEAR);
+}
+
 /* SDM vol. 3 "Architectural Performance Monitoring Version 2": the field of each fixed counter. */
 uint64_t fixed_ctr_ctrl_mask(const struct pmu *pmu)
 {
@@ -172,7 +179,7 @@ uint64_t fixed_ctr_ctrl_mask(const struct pmu *pmu)
     for (unsigned i = 0; i < PROFILE_MAX_FIXED; i++)
         if (has_fixed(pmu, i))
             mask |= field << (FIXED_CTR_CTRL_BITS * i);
-    return mask;
+    return mask | (has_metrics_clear(pmu) ? FIXED_CTR_CTRL_METRICS_CLEAR_EN : 0);
 }
 
 /* ---- IA32_DEBUGCTL ---- */

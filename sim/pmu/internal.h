@@ -10,6 +10,8 @@
 #define PMU_MAX_LBR     64 /* the most that CPUID.1CH:EAX[7:0] can say */
 #define LBR_LOGS        4  /* general counters that CPUID.1CH:ECX[19:16] can name */
 #define NEVER           UINT64_MAX
+#define SLOTS_COUNTER   3 /* IA32_FIXED_CTR3 */
+#define METRICS_FIELDS  8
 
 /* One counter, general or fixed. Its value is `value` plus what its source made since the last
  * sync, when `source` was read. */
@@ -74,14 +76,18 @@ struct pmu {
     uint64_t deadline;          /* value of cpu->now before which no counter can overflow */
     uint64_t pmi_due; /* value of cpu->now at which the PMI reaches the local APIC; NEVER: none */
 
-    uint64_t metrics_base[EV_COUNT]; /* totals of all rings when PERF_METRICS was last written */
+    /* PERF_METRICS: the slots of each field, since it was written. */
+    struct {
+        uint64_t part[METRICS_FIELDS], source[METRICS_FIELDS]; /* as of a counter */
+        bool counting;
+        bool torn; /* from IA32_FIXED_CTR3: the fields are undefined */
+    } metrics;
 
     /* What is put back when SMM ends: IA32_LBR_CTL.LBREn, and by DEBUGCTL.FREEZE_WHILE_SMM. */
     struct {
         uint64_t lbren;
         bool frozen;
         uint64_t global_ctrl, debugctl;
-        uint64_t total[EV_COUNT]; /* of CPL 0, when it began */
     } smm;
 
     /* Last branch records: a ring, whose newest is lbr[lbr_tos]. */
@@ -173,9 +179,23 @@ void counters_configure(struct pmu *pmu); /* after any change of a control regis
 /* Computes pmu->deadline anew. It stays true as time goes on, so it is only needed after an update,
  * a change of a counter's value or of its configuration. */
 void counters_reschedule(struct pmu *pmu);
-/* PERF_METRICS, SDM vol. 3 "Performance Metrics". */
+/* The total of the rings in which a counter counts. */
+uint64_t ring_total(const struct pmu *pmu, const struct counter *c, enum cpu_event e);
+
+/* ---- metrics.c: PERF_METRICS., as the counters' functions of the same names need it ---- */
+
+uint64_t metrics_mask(const struct pmu *pmu);
 uint64_t metrics_read(const struct pmu *pmu);
-void metrics_restart(struct pmu *pmu);
+void metrics_write(struct pmu *pmu, uint64_t value);
+/* IA32_FIXED_CTR3 was written, or it overflowed. */
+void metrics_tear(struct pmu *pmu);
+void metrics_sync(struct pmu *pmu);
+void metrics_configure(struct pmu *pmu);
+/* The value of cpu->now before which no field can overflow. */
+uint64_t metrics_deadline(const struct pmu *pmu);
+
+/* ---- counters.c ---- */
+
 uint64_t counter_source(const struct pmu *pmu, const struct counter *c);
 /* What the counter has counted ever, now: for a branch, which comes between two updates. What
  * counts by a condition (E, CMASK) is as it was at the last one. */

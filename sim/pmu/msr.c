@@ -120,12 +120,6 @@ static uint64_t any_value(const struct pmu *pmu)
     return UINT64_MAX;
 }
 
-static uint64_t only_zero(const struct pmu *pmu)
-{
-    (void)pmu;
-    return 0;
-}
-
 static uint64_t general_mask(const struct pmu *pmu)
 {
     return bits(pmu->profile->pmu.general_width);
@@ -195,6 +189,8 @@ static bool write_a_pmc(struct pmu *pmu, unsigned i, uint64_t value)
 
 static bool write_fixed(struct pmu *pmu, unsigned i, uint64_t value)
 {
+    if (i == SLOTS_COUNTER)
+        metrics_tear(pmu);
     return set_counter(pmu, &pmu->fixed[i], value & bits(pmu->profile->pmu.fixed_width));
 }
 
@@ -303,16 +299,29 @@ static bool write_debugctl(struct pmu *pmu, unsigned i, uint64_t value)
 static uint64_t read_metrics(struct pmu *pmu, unsigned i)
 {
     (void)i;
+    counters_sync(pmu);
     return metrics_read(pmu);
 }
 
-/* SDM vol. 3 "Ice Lake Performance Monitoring", PERF_METRICS: software writes 0 to restart it. */
 static bool write_metrics(struct pmu *pmu, unsigned i, uint64_t value)
 {
     (void)i;
-    (void)value;
-    metrics_restart(pmu);
+    counters_sync(pmu);
+    metrics_write(pmu, value);
+    counters_reschedule(pmu);
     return true;
+}
+
+/* SDM vol. 2 "RDPMC": with METRICS_CLEAR_EN the PERF_METRICS and the counter of the slots are
+ * cleared behind the reading. */
+static uint64_t rdpmc_metrics(struct pmu *pmu, unsigned i)
+{
+    uint64_t metrics = read_metrics(pmu, i);
+    if (pmu->fixed_ctr_ctrl & FIXED_CTR_CTRL_METRICS_CLEAR_EN) {
+        write_fixed(pmu, SLOTS_COUNTER, 0);
+        write_metrics(pmu, 0, 0);
+    }
+    return metrics;
 }
 
 /* ---- Debug store and PEBS ---- */
@@ -471,7 +480,7 @@ const struct msr_rule intel_msrs[] = {
     {MSR_IA32_PERF_CAPABILITIES,      1, 1,                 has_capabilities,   .read = read_capabilities},
     {MSR_IA32_MISC_ENABLE,            1, 1,                 always,             KEPT(misc_enable), .takes = any_value, .write = write_misc_enable},
     {MSR_IA32_DEBUGCTL,               1, 1,                 always,             KEPT(debugctl), .takes = debugctl_mask, .write = write_debugctl},
-    {MSR_PERF_METRICS,                1, 1,                 has_metrics,        .read = read_metrics, .takes = only_zero, .write = write_metrics},
+    {MSR_PERF_METRICS,                1, 1,                 has_metrics,        .read = read_metrics, .takes = metrics_mask, .write = write_metrics},
     {MSR_OFFCORE_RSP_0,               1, 2,                 has_offcore,        KEPT(offcore_rsp), .takes = any_value},
     {MSR_IA32_DS_AREA,                1, 1,                 has_ds,             KEPT(ds_area), .takes = any_value, .write = write_ds_area},
     {MSR_IA32_PEBS_ENABLE,            1, 1,                 has_pebs,           KEPT(pebs_enable), .takes = pebs_enable_mask, .write = write_pebs_enable},
@@ -500,7 +509,7 @@ const struct msr_rule intel_msrs[] = {
 const struct rdpmc_rule intel_rdpmc[] = {
     {0,             PMU_MAX_GENERAL,   has_general, read_pmc},
     {RDPMC_FIXED,   PROFILE_MAX_FIXED, has_fixed,   read_fixed},
-    {RDPMC_METRICS, 1,                 has_metrics, read_metrics},
+    {RDPMC_METRICS, 1,                 has_metrics, rdpmc_metrics},
     {.most = 0},
 };
 // clang-format on

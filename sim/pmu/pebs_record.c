@@ -147,7 +147,6 @@ struct gpr_group {
     uint64_t rflags, rip, r[16];
 };
 
-#define SLOTS_COUNTER   3   /* TOPDOWN.SLOTS */
 #define XMM_GROUP_BYTES 256 /* sixteen registers that this machine lacks: zeros */
 
 struct lbr_group_entry {

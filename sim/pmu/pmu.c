@@ -49,7 +49,6 @@ void pmu_reset(struct pmu *pmu, bool init)
     if (pmu->kind->enable == ENABLE_GLOBAL)
         pmu->global_ctrl = pmu->counters & bits(GLOBAL_FIXED_SHIFT);
     pmu->lbr_kind->reset(pmu);
-    metrics_restart(pmu);
     counters_configure(pmu);
 }
 

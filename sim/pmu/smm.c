@@ -27,8 +27,6 @@ void pmu_enter_smm(struct pmu *pmu)
         return;
     pmu->smm.global_ctrl = pmu->global_ctrl;
     pmu->smm.debugctl = pmu->debugctl;
-    for (unsigned e = 0; e < EV_COUNT; e++)
-        pmu->smm.total[e] = pmu->cpu->total[0][e];
     pmu->global_ctrl = 0;
     pmu->debugctl &= ~STOPPED_IN_SMM;
     counters_configure(pmu);
@@ -43,8 +41,6 @@ void pmu_leave_smm(struct pmu *pmu)
     if (pmu->smm.frozen) {
         pmu->global_ctrl = pmu->smm.global_ctrl;
         pmu->debugctl = pmu->smm.debugctl;
-        for (unsigned e = 0; e < EV_COUNT; e++) /* SMM runs at CPL 0 */
-            pmu->metrics_base[e] += pmu->cpu->total[0][e] - pmu->smm.total[e];
         counters_configure(pmu);
     }
     counters_reschedule(pmu);

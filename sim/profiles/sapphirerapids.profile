@@ -89,6 +89,7 @@ pmu.offcore_rsp = 2
 pmu.skid = 20
 pmu.fixed_bitmap = 0xf
 pmu.metrics = yes
+pmu.metrics_level2 = yes
 
 event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
 event.0x3c.0x01 = CPU_CLK_UNHALTED.REF_TSC_P ref-cycle

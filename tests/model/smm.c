@@ -97,8 +97,9 @@ static void freeze_while_smm_keeps_perf_metrics(void **state)
     (void)state;
     rig_start("icelake", NULL);
     write_msr(MSR_IA32_DEBUGCTL, DEBUGCTL_FREEZE_WHILE_SMM);
-    write_msr(MSR_PERF_METRICS, 0);
-    pass(0, EV_UOPS, 100, 1000);
+    write_msr(MSR_IA32_FIXED_CTR_CTRL, (uint64_t)FIXED_CTR_CTRL_OS << 3 * FIXED_CTR_CTRL_BITS);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, GLOBAL_CTRL_PERF_METRICS | ARCH_BIT(35));
+    pass(0, EV_SLOTS_FRONTEND, 600, 1000);
     uint64_t before = read_msr(MSR_PERF_METRICS);
     take_smi(&handler);
     CHECK_EQUAL(read_msr(MSR_PERF_METRICS), before, "PERF_METRICS");
