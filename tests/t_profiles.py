@@ -14,8 +14,8 @@ NO_TOS = "no TOS: the records are architectural (CPUID.7:EDX[19] = 1)"
 
 # What today's processors skip, and nothing else; that each reason of any profile is so, tests/lacks.py looks up.
 LACKS = {
-    "sapphirerapids": {NO_ASCI, NO_TOS},
-    "alderlake": {NO_ASCI, NO_TOS},
+    "sapphirerapids": {NO_ASCI, NO_TOS, *NO_LEAF_23H},
+    "alderlake": {NO_ASCI, NO_TOS, *NO_LEAF_23H},
 }
 
 
