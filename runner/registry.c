@@ -55,10 +55,10 @@ extern const struct experiment ex22_12;
 extern const struct experiment ex22_14;
 extern const struct experiment ex22_15;
 extern const struct experiment ex23_1;
-extern const struct experiment ex23_8;
-extern const struct experiment ex23_10;
 extern const struct experiment ex23_2;
 extern const struct experiment ex23_3;
+extern const struct experiment ex23_8;
+extern const struct experiment ex23_10;
 
 const struct experiment *const experiments[] = {
     &ex0_1,
@@ -111,10 +111,10 @@ const struct experiment *const experiments[] = {
     &ex22_14,
     &ex22_15,
     &ex23_1,
-    &ex23_8,
-    &ex23_10,
     &ex23_2,
     &ex23_3,
+    &ex23_8,
+    &ex23_10,
     NULL,
 };
 // clang-format on

@@ -6,7 +6,7 @@ in that order, the runner sees; a name without words only the sources show."""
 import pathlib
 import re
 
-from harness import done, equal, ok
+from harness import ALL, done, equal, ok
 
 TITLE = re.compile(r"/\* Experiment (\d+-\d+) · (.*?)\. ?\*/", re.DOTALL)
 ENUM = re.compile(r"^enum \{(.*?)\};", re.MULTILINE | re.DOTALL)
@@ -60,4 +60,6 @@ sheets = sorted(pathlib.Path("experiments").glob("*/*.c"))
 ok(sheets, "there are lab sheets")
 for sheet in sheets:
     look_at(sheet)
+numbers = [tuple(map(int, number.split("-"))) for number in ALL]
+equal(numbers, sorted(set(numbers)), "runner/registry.c has them in the order of their numbers, each once")
 done()
