@@ -30,6 +30,10 @@ enum cpu_event {
     EV_LLC_REF, /* requests that reach the last level cache */
     EV_LLC_HIT,
     EV_LLC_MISS,
+    EV_INTERRUPT, /* maskable interrupts taken */
+    /* Slots of unhalted time in which a condition holds: cpu_total() works out the running ones. */
+    EV_SLOTS_MASKED,  /* RFLAGS.IF is 0 */
+    EV_SLOTS_WAITING, /* ... while the local APIC has an interrupt for the processor */
     /* Where the slots of EV_SLOTS went: each is in one of these four (top-down, level 1) ... */
     EV_SLOTS_RETIRING, /* what is in none of the next three: cpu_total() works it out */
     EV_SLOTS_BAD_SPEC, /* lost by mispredicted branches, which are all that level 2 knows of it */

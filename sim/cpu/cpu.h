@@ -77,6 +77,12 @@ enum branch_kind {
     BR_EXCEPTION, /* exception or software interrupt */
 };
 
+/* A condition whose slots are counted: it is looked at when it changes. */
+struct slot_condition {
+    bool holds;
+    uint64_t began[2]; /* EV_SLOTS of each class when it last changed */
+};
+
 struct cpu {
     /* General state. rip is that of the next instruction; in the fast path it is current only at
      * block ends. */
@@ -121,6 +127,8 @@ struct cpu {
     unsigned trace; /* TRACE_* that are on: asked before a function of sim/trace.h is called */
     uint64_t total[2][EV_COUNT]; /* [CPL > 0][event], valid after each block and each careful
                                     instruction */
+
+    struct slot_condition masked, waiting; /* EV_SLOTS_MASKED, EV_SLOTS_WAITING */
 
     /* The last retired load and store, for PEBS; kept up to date by uarch_load/uarch_store. */
     struct {
@@ -214,11 +222,20 @@ static inline void cpu_wait_memory(struct cpu *cpu, uint64_t slots)
 static inline uint64_t cpu_total(const struct cpu *cpu, unsigned class, enum cpu_event e)
 {
     const uint64_t *total = cpu->total[class];
-    if (e != EV_SLOTS_RETIRING)
+    switch (e) {
+    case EV_SLOTS_RETIRING:
+        return total[EV_SLOTS] - total[EV_SLOTS_BAD_SPEC] - total[EV_SLOTS_FRONTEND] -
+               total[EV_SLOTS_BACKEND];
+    case EV_SLOTS_MASKED:
+        return total[e] + (cpu->masked.holds ? total[EV_SLOTS] - cpu->masked.began[class] : 0);
+    case EV_SLOTS_WAITING:
+        return total[e] + (cpu->waiting.holds ? total[EV_SLOTS] - cpu->waiting.began[class] : 0);
+    default:
         return total[e];
-    return total[EV_SLOTS] - total[EV_SLOTS_BAD_SPEC] - total[EV_SLOTS_FRONTEND] -
-           total[EV_SLOTS_BACKEND];
+    }
 }
+/* After a change of RFLAGS.IF or ATTN_INTR: EV_SLOTS_MASKED, EV_SLOTS_WAITING. */
+void cpu_interrupts_changed(struct cpu *cpu);
 static inline void cpu_event(struct cpu *cpu, enum cpu_event e, uint64_t n)
 {
     cpu->total[cpu->cpl != 0][e] += n;

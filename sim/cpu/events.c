@@ -16,6 +16,24 @@ static void start_up(struct cpu *cpu)
     exec_mode_changed(cpu);
 }
 
+static void condition_set(struct cpu *cpu, struct slot_condition *c, enum cpu_event e, bool holds)
+{
+    if (holds == c->holds)
+        return;
+    for (unsigned class = 0; class < 2; class ++) {
+        cpu->total[class][e] = cpu_total(cpu, class, e);
+        c->began[class] = cpu->total[class][EV_SLOTS];
+    }
+    c->holds = holds;
+}
+
+void cpu_interrupts_changed(struct cpu *cpu)
+{
+    bool masked = !(cpu->rflags & RFLAGS_IF);
+    condition_set(cpu, &cpu->masked, EV_SLOTS_MASKED, masked);
+    condition_set(cpu, &cpu->waiting, EV_SLOTS_WAITING, masked && (cpu->attention & ATTN_INTR));
+}
+
 static bool take_nmi(struct cpu *cpu)
 {
     if (!(cpu->attention & ATTN_NMI) || cpu->nmi_blocked || (cpu->shadow && cpu->system->shadow_ss))
@@ -38,6 +56,7 @@ static bool take_interrupt(struct cpu *cpu)
     if (vector < 0)
         return false;
     cpu->state = CPU_RUNNING;
+    cpu_event(cpu, EV_INTERRUPT, 1);
     deliver(cpu, EVENT_INTERRUPT, vector, false, 0, cpu->rip);
     return true;
 }

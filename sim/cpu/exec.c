@@ -36,6 +36,7 @@ uint64_t cpu_rflags(struct cpu *cpu)
 void cpu_set_rflags(struct cpu *cpu, uint64_t value)
 {
     cpu->rflags = value | RFLAGS_FIXED1;
+    cpu_interrupts_changed(cpu);
     flags_set_all(cpu, value);
     exec_update_mode(cpu);
 }

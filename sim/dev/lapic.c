@@ -148,6 +148,7 @@ static void update(struct lapic *l)
         l->cpu->attention &= ~ATTN_INTR;
     else if (!(l->cpu->attention & ATTN_INTR))
         cpu_attend(l->cpu, ATTN_INTR);
+    cpu_interrupts_changed(l->cpu);
 }
 
 int lapic_ack(struct lapic *l)
@@ -827,6 +828,7 @@ void lapic_reset(struct lapic *l, bool init)
     for (unsigned i = 0; i < LVT_N; i++)
         l->lvt[i] = APIC_LVT_MASK;
     cpu->attention &= ~ATTN_INTR;
+    cpu_interrupts_changed(cpu);
 }
 
 struct lapic *lapic_new(struct cpu *cpu)

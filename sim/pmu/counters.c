@@ -99,6 +99,21 @@ static uint64_t count_cycles(struct counter *c, uint64_t n, uint64_t events, boo
     return c->edge ? rises : holds ? n : 0;
 }
 
+/* Counts the cycles in which something holds. */
+static bool is_level(const struct counter *c)
+{
+    return c->event == EV_SLOTS_MASKED || c->event == EV_SLOTS_WAITING;
+}
+
+/* Whether it held since the last sync, in place of a number of events. */
+static uint64_t held(const struct pmu *pmu, struct counter *c)
+{
+    uint64_t slots = ring_total(pmu, c, c->event);
+    bool holds = slots != c->held_slots;
+    c->held_slots = slots;
+    return holds;
+}
+
 /* A clock makes the same number of events in each unhalted cycle: one, but slots as many as the
  * core is wide. (The slower clocks are given one as well: their condition is a level.) */
 static uint64_t events_of_cycle(const struct pmu *pmu, const struct counter *c, uint64_t counted)
@@ -131,7 +146,8 @@ static uint64_t follow_cycles(struct pmu *pmu, struct counter *c, uint64_t event
         counted += close_cycle(pmu, c);
         uint64_t between = cycle - c->cycle - 1;
         uint64_t idle = ran / width < between ? ran / width : between;
-        counted += count_cycles(c, idle, events_of_cycle(pmu, c, 0), true);
+        uint64_t meanwhile = is_level(c) ? events : 0;
+        counted += count_cycles(c, idle, events_of_cycle(pmu, c, meanwhile), true);
         counted += count_cycles(c, between - idle, 0, false);
         c->cycle = cycle;
     }
@@ -192,7 +208,7 @@ static bool counter_sync(struct pmu *pmu, struct counter *c, unsigned width)
     uint64_t n = source - c->source;
     c->source = source;
     if (c->by_cycle)
-        n = follow_cycles(pmu, c, n);
+        n = follow_cycles(pmu, c, is_level(c) ? held(pmu, c) : n);
     if (c->latency)
         n = slow_loads(pmu, n);
     c->made += n;
@@ -314,6 +330,7 @@ static void counter_start(struct pmu *pmu, struct counter *c, const struct count
     c->armed_at = old.armed_at;
     c->source = counter_source(pmu, c);
     c->slots = ring_total(pmu, c, EV_SLOTS);
+    c->held_slots = ring_total(pmu, c, c->event);
     c->cycle = pmu->cpu->now / pmu->profile->uarch.retire_width;
 }
 

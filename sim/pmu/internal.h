@@ -33,11 +33,12 @@ struct counter {
     bool by_cycle, edge, invert;
     bool equal;
     unsigned cmask;
-    uint64_t slots;     /* unhalted slots of the enabled rings at the last sync */
-    uint64_t cycle;     /* index of the core cycle being filled */
-    uint64_t in_cycle;  /* events in it so far */
-    bool cycle_enabled; /* some slot of it ran in an enabled ring */
-    bool asserted;      /* the condition in the cycle before, for E */
+    uint64_t slots;      /* unhalted slots of the enabled rings at the last sync */
+    uint64_t held_slots; /* of those in which a level event held, likewise */
+    uint64_t cycle;      /* index of the core cycle being filled */
+    uint64_t in_cycle;   /* events in it so far */
+    bool cycle_enabled;  /* some slot of it ran in an enabled ring */
+    bool asserted;       /* the condition in the cycle before, for E */
 };
 
 struct lbr_entry {

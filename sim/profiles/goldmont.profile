@@ -99,6 +99,9 @@ event.0xd1.0x01 = MEM_LOAD_UOPS_RETIRED.L1_HIT l1-hit pebs
 event.0xd1.0x02 = MEM_LOAD_UOPS_RETIRED.L2_HIT l2-hit pebs
 event.0xd1.0x08 = MEM_LOAD_UOPS_RETIRED.L1_MISS l1-miss pebs
 event.0xd1.0x10 = MEM_LOAD_UOPS_RETIRED.L2_MISS l2-miss pebs
+event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt
+event.0xcb.0x02 = HW_INTERRUPTS.MASKED masked-cycle
+event.0xcb.0x04 = HW_INTERRUPTS.PENDING_AND_MASKED waiting-cycle
 
 cache.l1d = 24576 6 64 3
 cache.l2 = 1048576 16 64 17

@@ -113,6 +113,10 @@ event.0xd1.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit pebs counters=0xf
 event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit pebs counters=0xf
 event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss pebs counters=0xf
 event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs counters=0xf
+# In Intel's list for Emerald Rapids, the same core; the unit masks as in Goldmont's list.
+event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt
+event.0xcb.0x02 = HW_INTERRUPTS.MASKED masked-cycle
+event.0xcb.0x04 = HW_INTERRUPTS.PENDING_AND_MASKED waiting-cycle
 
 cache.l1d = 49152 12 64 5
 cache.l2 = 2097152 16 64 14

@@ -101,6 +101,7 @@ event.0xd1.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit pebs
 event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit pebs
 event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss pebs
 event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs
+event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt
 
 cache.l1d = 32768 8 64 4
 cache.l2 = 262144 4 64 12

@@ -1,5 +1,7 @@
 /* What a counter counts, and when: select, rings, conditions, enables, clocks. */
 #include "tests/model/rig.h"
+#include "sim/cpu/internal.h"
+#include "x86/apic.h"
 #include "x86/pmu.h"
 #include "x86/msr.h"
 
@@ -349,6 +351,59 @@ static void conditions_hold_in_counted_rings_only(void **state)
     CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + 1), 10, "INV");
 }
 
+/* Intel's event lists, Goldmont: RECEIVED "counts hardware interrupts received by the processor";
+ * MASKED "increments by 1 each core cycle that EFLAGS.IF is 0, regardless of whether interrupts are
+ * pending or not"; PENDING_AND_MASKED when "an INTR is pending (which means the APIC is telling the
+ * ROB to cause an INTR)", but not if all are "inhibited by the PPR" (Tremont's list). */
+static void masked_interrupts_are_timed(void **state)
+{
+    (void)state;
+    enum { RECEIVED, MASKED, WAITING, PERIODS };
+    rig_start("goldmont", NULL);
+    apic_arm(APIC_LVT_DELIVERY_FIXED);
+    cpu_set_rflags(rig.cpu, RFLAGS_IF);
+    write_msr(MSR_IA32_PERFEVTSEL0 + RECEIVED, 0x01cb | BOTH_RINGS | PERFEVTSEL_EN);
+    write_msr(MSR_IA32_PERFEVTSEL0 + MASKED, 0x02cb | BOTH_RINGS | PERFEVTSEL_EN);
+    write_msr(MSR_IA32_PERFEVTSEL0 + WAITING, 0x04cb | BOTH_RINGS | PERFEVTSEL_EN);
+    write_msr(MSR_IA32_PERFEVTSEL0 + PERIODS,
+              0x02cb | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_E | CMASK(1));
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+    static const struct step {
+        const char *what;
+        bool enabled; /* IF */
+        uint32_t tpr;
+        bool interrupt; /* one arrives */
+        unsigned cycles, masked, waiting;
+    } steps[] = {
+        {"IF is 1", true, 0, false, 10, 0, 0},
+        {"IF is 0", false, 0, false, 100, 100, 0},
+        {"IF is 1 again", true, 0, false, 10, 100, 0},
+        {"IF is 0 again", false, 0, false, 30, 130, 0},
+        {"an interrupt waits", false, 0, true, 50, 180, 50},
+        {"the task priority holds it back", false, 0xf0, false, 20, 200, 50},
+        {"and no longer", false, 0, false, 5, 205, 55},
+        {"IF is 1, before it is taken", true, 0, false, 10, 205, 55},
+    };
+    for (const struct step *s = steps; s < steps + LENGTH(steps); s++) {
+        cpu_set_rflags(rig.cpu, s->enabled ? RFLAGS_IF : 0);
+        apic_write(0x80, s->tpr);
+        if (s->interrupt)
+            apic_write(0x300, 0x50 | 1 << APIC_ICR_SHORTHAND_SHIFT);
+        for (unsigned i = 0; i < s->cycles; i += 5)
+            pass(0, EV_ABSENT, 0, 5 * rig.profile.uarch.retire_width);
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + RECEIVED), 0, "received, %s", s->what);
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + MASKED), s->masked, "masked, %s", s->what);
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + WAITING), s->waiting, "waiting, %s", s->what);
+    }
+    CHECK(system_events(rig.cpu), "it is taken");
+    pass(0, EV_ABSENT, 0, 7 * rig.profile.uarch.retire_width);
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + RECEIVED), 1, "received");
+    CHECK(read_msr(MSR_IA32_PMC0 + MASKED) >= 205 + 7, "masked in its handler");
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + WAITING), 55, "and waits no longer");
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + PERIODS), 3, "periods");
+}
+
 const struct CMUnitTest counting_tests[] = {
     RULE(only_the_selected_event_counts),
     RULE(an_absent_event_counts_nothing),
@@ -367,5 +422,6 @@ const struct CMUnitTest counting_tests[] = {
     RULE(inv_counts_cycles_below_cmask),
     RULE(edge_counts_rises_of_the_condition),
     RULE(conditions_hold_in_counted_rings_only),
+    RULE(masked_interrupts_are_timed),
 };
 const size_t n_counting_tests = LENGTH(counting_tests);
