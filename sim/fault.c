@@ -462,7 +462,7 @@ void fault_firmware(struct machine *m)
         if (f->x2apic_on && cpu_rdmsr(cpu, MSR_IA32_APIC_BASE, &base))
             cpu_wrmsr(cpu, MSR_IA32_APIC_BASE, base | APIC_BASE_EN | APIC_BASE_EXTD);
     }
-    uint64_t width = m->profile->uarch.retire_width;
+    uint64_t width = m->profile->uarch.retire_width; /* of processor 0, which they come to */
     if (f->nmi_every)
         f->next_nmi = f->nmi_every * width;
     if (f->spurious_every)

@@ -5,6 +5,11 @@
  *   cpuid.LEAF[.SUBLEAF] = EAX EBX ECX EDX       without SUBLEAF the leaf does not look at ECX
  *   event.SELECT.UMASK[.UMASK2] = NAME SOURCE [pebs] [latency] [counters=BITMAP]
  *   cache.LEVEL = SIZE WAYS LINE LATENCY         SIZE 0: absent
+ *
+ * A machine with several kinds of core has a section for each, which a line "[KIND]" begins: what
+ * stands in front of the first is true of all, what stands in a section of that kind alone, and
+ * nothing stands in both. "processors = KIND ..." says of which kind each processor is; the list is
+ * gone through again and again. One struct profile has the facts of one kind.
  */
 #include "sim/profile.h"
 
@@ -72,6 +77,7 @@ struct field {
 static const struct field fields[] = {
     TEXT("name", name),
     TEXT("description", description),
+    TEXT("processors", processors),
     U32("microcode", microcode),
     FLAG("msr.smi_count", smi_count),
     U64("clock.core_hz", core_hz, MIN_HZ, MAX_HZ),
@@ -189,6 +195,7 @@ struct reader {
     const char *file; /* for messages */
     unsigned line;    /* 0: none (--set, whole file) */
     bool override;    /* --set: a key may replace what the file said */
+    bool in_section;  /* the line is of one kind of core alone */
     bool seen[N_FIELDS];
     unsigned seen_line[N_FIELDS];
     FILE *err;
@@ -451,6 +458,87 @@ static char *trim(char *s)
     return s;
 }
 
+/* ---- Kinds of core ---- */
+
+static unsigned find_kind(const struct profile *p, const char *name)
+{
+    unsigned i = 0;
+    while (i < p->n_kinds && strcmp(p->kinds[i], name) != 0)
+        i++;
+    return i;
+}
+
+/* "p, e" */
+static const char *list_kinds(const struct profile *p, char text[PROFILE_KIND_LIST])
+{
+    int n = 0;
+    text[0] = 0;
+    for (unsigned i = 0; i < p->n_kinds; i++)
+        n += snprintf(text + n, PROFILE_KIND_LIST - n, "%s%s", i ? ", " : "", p->kinds[i]);
+    return text;
+}
+
+/* "[KIND]" begins the section of one kind of core. */
+static bool begin_section(struct reader *r, char *text)
+{
+    struct profile *p = r->profile;
+    size_t length = strlen(text),
+           letters = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz0123456789");
+    if (text[length - 1] != ']' || letters != length - 2 || letters == 0 ||
+        letters >= sizeof p->kinds[0])
+        return fail(r, text, "a section is [KIND], of 1 to %zu small letters and digits",
+                    sizeof p->kinds[0] - 1);
+    text[length - 1] = 0;
+    if (find_kind(p, text + 1) < p->n_kinds)
+        return fail(r, text + 1, "this section is there twice");
+    if (p->n_kinds == PROFILE_MAX_KINDS)
+        return fail(r, text + 1, "more than %d kinds of core", PROFILE_MAX_KINDS);
+    r->in_section = true;
+    snprintf(p->kinds[p->n_kinds++], sizeof p->kinds[0], "%s", text + 1);
+    return true;
+}
+
+/* What a machine has once. */
+static bool is_of_machine(const char *key)
+{
+    static const char *const keys[] = {"name", "description", "processors", "clock.tsc_hz",
+                                       "clock.apic_hz"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+/* SDM vol. 2 "CPUID", leaf 1AH tells the kinds apart; how many processors of each there are, and in
+ * which order, the firmware decides. */
+static bool find_order(struct reader *r)
+{
+    struct profile *p = r->profile;
+    char text[sizeof p->processors], *words[MAX_WORDS], kinds[PROFILE_KIND_LIST];
+    snprintf(text, sizeof text, "%s", p->processors);
+    unsigned n = split_words(text, words);
+    if (p->n_kinds == 0)
+        return n == 0 || fail(r, "processors", "the profile has one kind of core");
+    if (n == 0)
+        return fail(r, "processors", "missing: of which kind is each? The profile has %s",
+                    list_kinds(p, kinds));
+    if (n > PROFILE_MAX_ORDER)
+        return fail(r, "processors", "more than %d", PROFILE_MAX_ORDER);
+    p->n_order = n;
+    for (unsigned i = 0; i < n; i++) {
+        p->order[i] = find_kind(p, words[i]);
+        if (p->order[i] == p->n_kinds)
+            return fail(r, "processors", "\"%s\" is no kind of core here: the profile has %s",
+                        words[i], list_kinds(p, kinds));
+    }
+    return true;
+}
+
+unsigned profile_kind_of(const struct profile *p, unsigned processor)
+{
+    return p->n_order ? p->order[processor % p->n_order] : 0;
+}
+
 /* One "key = value"; text is changed. */
 static bool assign(struct reader *r, char *text)
 {
@@ -464,6 +552,8 @@ static bool assign(struct reader *r, char *text)
         return fail(r, key, "unknown key");
     if (*value == 0)
         return fail(r, key, "no value");
+    if (r->in_section && is_of_machine(key))
+        return fail(r, key, "the machine has one: it is not for one kind of core");
     const char *dot = strchr(key, '.');
     snprintf(index, sizeof index, "%s", dot ? dot + 1 : "");
     if (strncmp(key, "cpuid.", 6) == 0)
@@ -543,10 +633,11 @@ static bool check_capabilities(struct reader *r)
                 (unsigned long long)mask, (unsigned long long)derived);
 }
 
-bool profile_parse(struct profile *p, const char *file, const char *text, FILE *err)
+bool profile_parse(struct profile *p, const char *file, const char *text, unsigned kind, FILE *err)
 {
     struct reader r = {.profile = p, .file = file, .err = err};
     memset(p, 0, sizeof *p);
+    p->kind = kind;
     bool ok = true;
     while (*text) {
         size_t length = strcspn(text, "\n");
@@ -558,7 +649,9 @@ bool profile_parse(struct profile *p, const char *file, const char *text, FILE *
             memcpy(line, text, length);
             line[length] = 0;
             line[strcspn(line, "#")] = 0;
-            if (*trim(line))
+            if (*trim(line) == '[')
+                ok &= begin_section(&r, trim(line));
+            else if (*trim(line) && (!r.in_section || p->n_kinds == kind + 1))
                 ok &= assign(&r, line);
         }
         text += length + (text[length] == '\n');
@@ -569,11 +662,20 @@ bool profile_parse(struct profile *p, const char *file, const char *text, FILE *
 bool profile_set(struct profile *p, const char *assignment, FILE *err)
 {
     struct reader r = {.profile = p, .file = "--set", .override = true, .err = err};
-    char text[MAX_LINE];
+    char text[MAX_LINE], kinds[PROFILE_KIND_LIST];
     if (strlen(assignment) >= sizeof text)
         return fail(&r, "assignment", "longer than %d characters", MAX_LINE - 1);
     snprintf(text, sizeof text, "%s", assignment);
-    return assign(&r, text);
+    size_t kind = strcspn(text, ":=");
+    if (text[kind] != ':')
+        return assign(&r, text);
+    text[kind] = 0;
+    if (p->n_kinds == 0)
+        return fail(&r, text, "%s has one kind of core: without \"%s:\"", p->name, text);
+    if (find_kind(p, text) == p->n_kinds)
+        return fail(&r, text, "no kind of core of %s: it has %s", p->name, list_kinds(p, kinds));
+    r.in_section = true;
+    return find_kind(p, text) != p->kind || assign(&r, text + kind + 1);
 }
 
 /* ---- Across fields ---- */
@@ -731,9 +833,12 @@ static void announce_lbr(struct profile *p)
 
 bool profile_finish(struct profile *p, FILE *err)
 {
-    struct reader r = {.profile = p, .file = p->name, .err = err};
+    char file[sizeof p->name + sizeof p->kinds[0] + 3];
+    struct reader r = {.profile = p, .file = file, .err = err};
     struct cpuid_leaf *leaf0 = leaf_of(p, 0), *leaf1 = leaf_of(p, 1);
-    bool ok = true;
+
+    snprintf(file, sizeof file, p->n_kinds ? "%s [%s]" : "%s", p->name, p->kinds[p->kind]);
+    bool ok = find_order(&r);
 
     if (!leaf0 || !leaf1)
         return fail(&r, "cpuid", "leaves 0 and 1 are required");
@@ -811,7 +916,7 @@ bool profile_finish(struct profile *p, FILE *err)
 
 /* ---- Finding ---- */
 
-bool profile_load(struct profile *p, const char *name, FILE *err)
+bool profile_load(struct profile *p, const char *name, unsigned kind, FILE *err)
 {
     const char *nearest = "none";
     unsigned least = UINT32_MAX;
@@ -820,7 +925,7 @@ bool profile_load(struct profile *p, const char *name, FILE *err)
         if (strcmp(e->name, name) == 0) {
             char file[64];
             snprintf(file, sizeof file, "%s.profile", e->name);
-            return profile_parse(p, file, e->text, err);
+            return profile_parse(p, file, e->text, kind, err);
         }
         unsigned d = distance(name, e->name);
         if (d < least) {
@@ -837,7 +942,7 @@ void profile_list(FILE *out, FILE *err)
 {
     for (unsigned i = 0; i < embedded_profiles_count; i++) {
         struct profile p;
-        if (profile_parse(&p, embedded_profiles[i].name, embedded_profiles[i].text, err))
+        if (profile_parse(&p, embedded_profiles[i].name, embedded_profiles[i].text, 0, err))
             fprintf(out, "%-16s %s\n", p.name, p.description);
     }
 }

@@ -78,6 +78,10 @@ struct profile_cache {
 #define PROFILE_MAX_CPUID   64
 #define PROFILE_MAX_GENERAL 10 /* as many have an address: SDM vol. 4, IA32_PMC0 to IA32_PMC9 */
 #define PROFILE_MAX_FIXED   16
+#define PROFILE_MAX_KINDS   4
+#define PROFILE_MAX_ORDER   8
+#define PROFILE_KIND_LENGTH 12 /* with the NUL */
+#define PROFILE_KIND_LIST   (PROFILE_MAX_KINDS * (PROFILE_KIND_LENGTH + 2))
 
 /* IA32_PERF_CAPABILITIES.LBR_FMT of architectural last branch records. QEMU's and
  * KVM's patches for them have it (lbr-fmt=0x3f). */
@@ -86,9 +90,18 @@ struct profile_cache {
 
 #define CPUID_LEAF_ADDRESS 0x80000008 /* EAX[7:0]: MAXPHYADDR */
 
+/* The facts of one kind of core, and of the machine that it is in. */
 struct profile {
     char name[32];
     char description[128];
+
+    /* The kinds of core of the machine (none: there is but one), which of them this is, and of
+     * which each processor is. */
+    unsigned kind, n_kinds;
+    char kinds[PROFILE_MAX_KINDS][PROFILE_KIND_LENGTH];
+    char processors[64]; /* as given; order follows from it */
+    unsigned n_order;
+    uint8_t order[PROFILE_MAX_ORDER];
 
     unsigned n_cpuid;
     struct cpuid_leaf cpuid[PROFILE_MAX_CPUID];
@@ -158,18 +171,21 @@ struct profile {
     } uarch;
 };
 
-/* Reads the built-in profile of that name. On an error prints "FILE:LINE: field: what is wrong" to
- * err and returns false. An unknown name is answered with the nearest. */
-bool profile_load(struct profile *p, const char *name, FILE *err);
+/* Reads the built-in profile of that name, for its kind of core number kind (0: the first or only
+ * one; p->n_kinds tells how many there are). On an error prints "FILE:LINE: field: what is wrong"
+ * to err and returns false. An unknown name is answered with the nearest. */
+bool profile_load(struct profile *p, const char *name, unsigned kind, FILE *err);
 /* Parses profile text. file is for messages. The checker of everything: ranges, unknown keys,
  * duplicates. */
-bool profile_parse(struct profile *p, const char *file, const char *text, FILE *err);
+bool profile_parse(struct profile *p, const char *file, const char *text, unsigned kind, FILE *err);
 /* Applies one "--set" word ("pmu.version=3", "clock.core_hz=1000000000"): same keys as the files.
- */
+ * "e:pmu.general=4" is for the kind of core e alone, and changes nothing where p is another. */
 bool profile_set(struct profile *p, const char *assignment, FILE *err);
 /* Brings CPUID.0AH etc. in line with the pmu fields after all assignments, and checks across
  * fields. */
 bool profile_finish(struct profile *p, FILE *err);
+/* The number of the kind of core that a processor of the machine is of. After profile_finish(). */
+unsigned profile_kind_of(const struct profile *p, unsigned processor);
 /* Prints "NAME description" of each built-in one. */
 void profile_list(FILE *out, FILE *err);
 

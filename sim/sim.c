@@ -42,11 +42,11 @@ static bool choose_faults(struct faults **f, const struct sim_options *o, FILE *
     return ok;
 }
 
-static bool read_profile(struct profile *p, const struct sim_options *o, const struct faults *f,
-                         FILE *err)
+static bool read_kind(struct profile *p, unsigned kind, const struct sim_options *o,
+                      const struct faults *f, FILE *err)
 {
-    if (!(o->profile_text ? profile_parse(p, o->profile, o->profile_text, err)
-                          : profile_load(p, o->profile, err)))
+    if (!(o->profile_text ? profile_parse(p, o->profile, o->profile_text, kind, err)
+                          : profile_load(p, o->profile, kind, err)))
         return false;
     for (unsigned i = 0; i < o->n_set; i++)
         if (!profile_set(p, o->set[i], err))
@@ -56,11 +56,21 @@ static bool read_profile(struct profile *p, const struct sim_options *o, const s
     return profile_finish(p, err);
 }
 
+/* The facts of each kind of core. */
+static bool read_profile(struct profile kinds[PROFILE_MAX_KINDS], const struct sim_options *o,
+                         const struct faults *f, FILE *err)
+{
+    bool ok = read_kind(&kinds[0], 0, o, f, err);
+    for (unsigned i = 1; i < kinds[0].n_kinds && ok; i++)
+        ok = read_kind(&kinds[i], i, o, f, err);
+    return ok;
+}
+
 struct machine *sim_new(const struct sim_options *o, const struct sim_host *host, FILE *err)
 {
     struct machine *m = NULL;
     struct faults *faults = NULL;
-    struct profile *p = calloc(1, sizeof(*p));
+    struct profile *p = calloc(PROFILE_MAX_KINDS, sizeof(*p));
 
     /* Each says itself what is wrong. */
     bool right = !p || (check_sizes(o, err) && choose_faults(&faults, o, err) &&
@@ -73,12 +83,12 @@ struct machine *sim_new(const struct sim_options *o, const struct sim_host *host
         free(p);
         return NULL;
     }
-    m->own_profile = p;
+    m->own_profiles = p;
     m->faults = faults;
     if (host)
         m->host = *host;
     m->max_insns = o->max_insns;
-    m->max_slots = o->max_ns ? hz_to_slots(p, o->max_ns, NS_PER_SECOND) : 0;
+    m->max_slots = o->max_ns ? hz_to_slots(m->profile, o->max_ns, NS_PER_SECOND) : 0;
     return m;
 }
 

@@ -42,15 +42,15 @@ void cpu_free(struct cpu *cpu)
     free(cpu);
 }
 
-/* Slots a second. */
-static u128 slot_rate(const struct profile *p)
+uint64_t slot_rate(const struct profile *p)
 {
-    return (u128)p->core_hz * p->uarch.retire_width;
+    return p->core_hz * p->uarch.retire_width;
 }
 
 uint64_t slots_to_hz(const struct profile *p, uint64_t slots, uint64_t hz)
 {
-    return (u128)slots * hz / slot_rate(p);
+    u128 ticks = (u128)slots * hz / slot_rate(p);
+    return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
 uint64_t hz_to_slots(const struct profile *p, uint64_t ticks, uint64_t hz)

@@ -241,6 +241,8 @@ static inline void cpu_event(struct cpu *cpu, enum cpu_event e, uint64_t n)
     cpu->total[cpu->cpl != 0][e] += n;
 }
 
+/* Slots a second. */
+uint64_t slot_rate(const struct profile *p);
 /* Conversions of wall time in slots; exact, by 128-bit arithmetic. */
 uint64_t slots_to_hz(const struct profile *p, uint64_t slots,
                      uint64_t hz); /* ticks of a clock of hz, rounded down */

@@ -13,7 +13,7 @@
 #define MACHINE_MAX_CPUS SIM_MAX_CPUS
 
 struct machine {
-    const struct profile *profile;
+    const struct profile *profile; /* of processor 0: its slots are the machine's time */
     uint8_t *ram;      /* physical 0 to ram_size; the hole A0000H-FFFFFH is VGA memory and ROM
                           (machine_write ignores ROM) */
     uint64_t ram_size; /* below 3 GiB, so that device pages are above it */
@@ -26,10 +26,10 @@ struct machine {
     uint64_t max_slots; /* 0: no limit of simulated time */
     void *devices;
     struct sim_host host;
-    struct profile *own_profile; /* freed with the machine; NULL: profile is another's */
-    struct symbols *symbols;     /* of the guest; NULL: none */
-    struct trace *trace;         /* NULL: never asked for */
-    struct faults *faults;       /* NULL: none chosen */
+    struct profile *own_profiles; /* freed with the machine; NULL: profile is another's */
+    struct symbols *symbols;      /* of the guest; NULL: none */
+    struct trace *trace;          /* NULL: never asked for */
+    struct faults *faults;        /* NULL: none chosen */
     /* The round in which the processors have their turns, so that a run can be cut anywhere. */
     struct {
         bool open, in_turn;
@@ -38,7 +38,8 @@ struct machine {
     } round;
 };
 
-/* p must outlive the machine. NULL: no memory. */
+/* p: of each of its kinds of core the profile, in their order (profile.h). They must outlive the
+ * machine. NULL: no memory. */
 struct machine *machine_new(const struct profile *p, unsigned n_cpus, uint64_t ram_size);
 void machine_free(struct machine *m);
 /* Runs all processors round-robin by simulated time for this many slots of processor time, or until
@@ -47,6 +48,11 @@ void machine_run(struct machine *m, uint64_t slots);
 /* sim_pass_time() and sim_instructions(). */
 bool machine_pass_time(struct machine *m);
 uint64_t machine_instructions(const struct machine *m);
+/* The processor's clock, in slots of the machine's time: those of another processor may be longer
+ * or shorter. */
+uint64_t machine_time(const struct cpu *cpu);
+/* Lets a processor idle until that machine's time, if it is before it. */
+void machine_idle_until(struct cpu *cpu, uint64_t time);
 /* Can anything but another processor ever wake this one? */
 bool machine_wakes(struct cpu *cpu);
 /* Sets machine->stop and makes every processor leave cpu_run. */

@@ -506,10 +506,8 @@ static void send(struct lapic *l, uint32_t low, uint32_t dest)
                                             : false)
             continue;
         /* An idle processor's clock stands still until something comes: it comes now. */
-        if (!self && to->state != CPU_RUNNING && to->now < l->cpu->now) {
-            to->halted += l->cpu->now - to->now;
-            to->now = l->cpu->now;
-        }
+        if (!self && to->state != CPU_RUNNING)
+            machine_idle_until(to, machine_time(l->cpu));
         receive(to->lapic, mode, vector);
         if (!self) {
             /* The receiver's turn is now. */

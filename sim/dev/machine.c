@@ -8,9 +8,10 @@
  *
  * Processors run one after the other, each for QUANTUM_SLOTS of simulated time, so that their
  * clocks never differ by more than that (and one instruction). A processor that sends an IPI ends
- * its turn early when it runs a longer stretch. The order is fixed and no host clock is looked at:
- * the same image gives the same run. A run may be cut anywhere, within a turn too: who has it and
- * how far it goes stands in machine->round.
+ * its turn early when it runs a longer stretch. Each has slots of its own length: what several are
+ * compared by is the machine's time, in slots of processor 0. The order is fixed and no host clock
+ * is looked at: the same image gives the same run. A run may be cut anywhere, within a turn too:
+ * who has it and how far it goes stands in machine->round.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ struct machine *machine_new(const struct profile *p, unsigned n_cpus, uint64_t r
         free(m);
         return NULL;
     }
-    m->profile = p;
+    m->profile = &p[profile_kind_of(p, 0)];
     m->ram = ram;
     m->ram_size = ram_size;
     m->rom_start = ROM_START;
@@ -74,7 +75,7 @@ struct machine *machine_new(const struct profile *p, unsigned n_cpus, uint64_t r
         d->pic[i].mask = 0xff;
     m->n_cpus = n_cpus;
     for (unsigned i = 0; i < n_cpus; i++) {
-        m->cpus[i] = cpu_new(m, i, p);
+        m->cpus[i] = cpu_new(m, i, &p[profile_kind_of(p, i)]);
         if (!m->cpus[i]) {
             machine_free(m);
             return NULL;
@@ -98,7 +99,7 @@ void machine_free(struct machine *m)
     symbols_free(m->symbols);
     trace_free(m->trace);
     faults_free(m->faults);
-    free(m->own_profile);
+    free(m->own_profiles);
     free(m->devices);
     free(m);
 }
@@ -109,6 +110,33 @@ void machine_stop(struct machine *m, enum stop_reason reason)
         m->stop = reason;
     for (unsigned i = 0; i < m->n_cpus; i++)
         cpu_attend(m->cpus[i], ATTN_STOP);
+}
+
+/* ---- Time ---- */
+
+/* A point of a processor's clock in the machine's time, rounded down; the first one of a
+ * processor's clock at or after a point of the machine's time. UINT64_MAX is never in both. */
+static uint64_t to_machine(const struct cpu *cpu, uint64_t at)
+{
+    const struct machine *m = cpu->machine;
+
+    return cpu->profile == m->profile || at == UINT64_MAX
+               ? at
+               : slots_to_hz(cpu->profile, at, slot_rate(m->profile));
+}
+
+static uint64_t to_own(const struct cpu *cpu, uint64_t at)
+{
+    const struct machine *m = cpu->machine;
+
+    return cpu->profile == m->profile || at == UINT64_MAX
+               ? at
+               : hz_to_slots(cpu->profile, at, slot_rate(m->profile));
+}
+
+uint64_t machine_time(const struct cpu *cpu)
+{
+    return to_machine(cpu, cpu->now);
 }
 
 /* Something that needs no more time: it is there now. */
@@ -156,6 +184,11 @@ static void idle_until(struct cpu *cpu, uint64_t now)
     }
 }
 
+void machine_idle_until(struct cpu *cpu, uint64_t time)
+{
+    idle_until(cpu, to_own(cpu, time));
+}
+
 uint64_t machine_instructions(const struct machine *m)
 {
     uint64_t n = 0;
@@ -173,14 +206,14 @@ static uint64_t turn_end(struct machine *m, struct cpu *cpu, uint64_t quantum_en
 
     for (unsigned i = 0; i < m->n_cpus; i++)
         if (m->cpus[i] != cpu && wake_time(m->cpus[i]) != UINT64_MAX)
-            end = quantum_end;
+            end = to_own(cpu, quantum_end);
     if (m->max_insns) {
         uint64_t left = m->max_insns - machine_instructions(m);
         if (left < end - cpu->now)
             end = cpu->now + left;
     }
-    if (m->max_slots && m->max_slots < end)
-        end = m->max_slots;
+    if (m->max_slots && to_own(cpu, m->max_slots) < end)
+        end = to_own(cpu, m->max_slots);
     return end;
 }
 
@@ -190,7 +223,7 @@ static bool begin_round(struct machine *m)
     uint64_t first = UINT64_MAX;
 
     for (unsigned i = 0; i < m->n_cpus; i++) {
-        uint64_t t = wake_time(m->cpus[i]);
+        uint64_t t = to_machine(m->cpus[i], wake_time(m->cpus[i]));
         if (t < first)
             first = t;
     }
@@ -206,13 +239,13 @@ static bool begin_round(struct machine *m)
 /* False: this processor has nothing to do in this round. */
 static bool begin_turn(struct machine *m, struct cpu *cpu)
 {
-    uint64_t wake = wake_time(cpu);
+    uint64_t wake = wake_time(cpu), first = to_own(cpu, m->round.first);
 
-    if (wake >= m->round.quantum_end)
+    if (to_machine(cpu, wake) >= m->round.quantum_end)
         return false;
     /* It idled while the others ran. */
     if (cpu->state != CPU_RUNNING)
-        idle_until(cpu, wake > m->round.first ? wake : m->round.first);
+        idle_until(cpu, wake > first ? wake : first);
     m->round.until = turn_end(m, cpu, m->round.quantum_end);
     m->round.in_turn = true;
     return true;
@@ -235,7 +268,7 @@ static void take_turn(struct machine *m, struct cpu *cpu, uint64_t *slots)
     m->round.cpu++;
     if (m->max_insns && machine_instructions(m) >= m->max_insns)
         machine_stop(m, STOP_MAX_INSNS);
-    if (m->max_slots && cpu->now >= m->max_slots)
+    if (m->max_slots && machine_time(cpu) >= m->max_slots)
         machine_stop(m, STOP_MAX_TIME);
 }
 
@@ -244,14 +277,14 @@ bool machine_pass_time(struct machine *m)
     uint64_t next = UINT64_MAX;
 
     for (unsigned i = 0; i < m->n_cpus; i++) {
-        uint64_t t = lapic_deadline(m->cpus[i]->lapic);
+        uint64_t t = to_machine(m->cpus[i], lapic_deadline(m->cpus[i]->lapic));
         next = t < next ? t : next;
     }
     if (next == UINT64_MAX)
         return false;
     for (unsigned i = 0; i < m->n_cpus; i++)
         if (m->cpus[i]->state == CPU_RUNNING || m->cpus[i]->state == CPU_HALTED)
-            idle_until(m->cpus[i], next);
+            machine_idle_until(m->cpus[i], next);
     m->round.open = m->round.in_turn = false;
     return true;
 }

@@ -39,9 +39,9 @@ void pit_init(struct pit *p)
 /* 8254 clocks since the count was loaded; time with the gate low does not count. */
 static uint64_t elapsed(struct cpu *cpu, const struct pit_channel *c)
 {
-    uint64_t end = c->gate || c->mode == MODE_ONE_SHOT ? cpu->now : c->stopped;
+    uint64_t end = c->gate || c->mode == MODE_ONE_SHOT ? machine_time(cpu) : c->stopped;
 
-    return end > c->started ? slots_to_hz(cpu->profile, end - c->started, PIT_HZ) : 0;
+    return end > c->started ? slots_to_hz(cpu->machine->profile, end - c->started, PIT_HZ) : 0;
 }
 
 static uint16_t count(struct cpu *cpu, const struct pit_channel *c)
@@ -82,7 +82,7 @@ static bool output(struct cpu *cpu, const struct pit_channel *c)
 static void load(struct cpu *cpu, struct pit_channel *c, uint16_t value)
 {
     c->reload = value ? value : 0x10000;
-    c->started = c->stopped = cpu->now;
+    c->started = c->stopped = machine_time(cpu);
 }
 
 uint32_t pit_in(struct cpu *cpu, uint16_t port, unsigned bytes)
@@ -201,11 +201,11 @@ void port61_out(struct cpu *cpu, uint16_t port, unsigned bytes, uint32_t value)
     if (gate && !c->gate) {
         /* A rising gate starts modes 1, 2, 3 and 5 anew; in modes 0 and 4 counting goes on. */
         if (c->mode == MODE_TERMINAL || c->mode == 4)
-            c->started += cpu->now - c->stopped;
+            c->started += machine_time(cpu) - c->stopped;
         else
-            c->started = cpu->now;
+            c->started = machine_time(cpu);
     } else if (!gate && c->gate) {
-        c->stopped = cpu->now;
+        c->stopped = machine_time(cpu);
     }
     c->gate = gate;
 }

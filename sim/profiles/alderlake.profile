@@ -1,15 +1,18 @@
-# Core i9-12900K, Alder Lake, its performance cores (Golden Cove): perfmon version 5
+# Core i9-12900K, Alder Lake, a hybrid processor: performance cores (Golden Cove) and efficient ones
+# (Gracemont), perfmon version 5
 #
-# As the hybrid processor announces itself: 6 x 48-bit general counters and 3 fixed ones, what both
-# kinds of its cores have, no AnyThread, architectural last branch records up to 32, PEBS format 5.
-# Family 6, model 97H, stepping 2. All processors of the machine are performance cores here, however
-# many there are: the efficient ones (Gracemont) are not modelled yet.
+# 6 x 48-bit general counters and 3 fixed ones, no AnyThread, architectural last branch records up to
+# 32, PEBS format 5: leaf 0AH has what both kinds of core have in common. Family 6, model 97H,
+# stepping 2. The processors are a performance core and an efficient one in turn, as many as there
+# are: the silicon has eight of each, the performance cores first, each with two threads.
 # Sources: SDM vol. 3 "Architectural Performance Monitoring Version 5", "Last Branch Records"; Intel's
-# perfmon event list for Alder Lake's Golden Cove, V1.40 (codes, counters, what is precise); SDM
-# vol. 4, MSRs of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c; CPUID leaves 0,
-# 0AH, 1AH and 1CH from the dumps of the InstLatx64 collection (90672H), 15H and 16H and the revision
-# of the microcode from memory, the others composed; cache and latency figures from Intel's
-# optimization reference manual, rounded. The last level cache is rounded to a power of two.
+# perfmon event lists for Alder Lake's Golden Cove and Gracemont, V1.40 (codes, counters, what is
+# precise); SDM vol. 4, MSRs of this family and model; Linux arch/x86/events/intel/{core,ds,lbr}.c
+# (the data source of load latency too); CPUID leaves 0, 0AH, 1AH and 1CH from the dumps of the
+# InstLatx64 collection (90672H), 15H and 16H and the revision of the microcode from memory, the
+# others composed; cache and latency figures of the performance core from Intel's optimization
+# reference manual, rounded, of the efficient one from memory. The last level cache is rounded to a
+# power of two.
 #
 # Left out: the silicon's performance cores have two general counters more, a fixed counter for the
 # slots and PERF_METRICS, which nothing announces while there are efficient cores beside them; here
@@ -22,15 +25,13 @@
 # 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
 
 name = alderlake
-description = Core i9-12900K, Alder Lake, performance cores: perfmon version 5
+description = Core i9-12900K, Alder Lake, P and E cores in turn: perfmon version 5
+processors = p e # in turn, for any number
 microcode = 0x3a
 
 cpuid.0x0 = 0x00000020 0x756e6547 0x6c65746e 0x49656e69
 cpuid.0x1 = 0x00090672 0x00010800 0x01a02010 0x000bab7c
 cpuid.0x2 = 0x00feff01 0x000000f0 0 0
-cpuid.0x4.0 = 0x00000121 0x02c0003f 0x0000003f 0x00000000
-cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000
-cpuid.0x4.2 = 0x00000143 0x0240003f 0x000007ff 0x00000000
 cpuid.0x4.3 = 0x00000163 0x03c0003f 0x00007fff 0x00000000
 cpuid.0x4.4 = 0 0 0 0
 cpuid.0x6 = 0x00000004 0 1 0
@@ -41,25 +42,17 @@ cpuid.0xb.1 = 4 8 0x00000201 0
 cpuid.0xd.0 = 0 0 0 0
 # TSC = 38.4 MHz * 166 / 2.
 cpuid.0x15 = 2 166 38400000 0
-cpuid.0x16 = 3200 5200 100 0
-# A performance core.
-cpuid.0x1a = 0x40000001 0 0 0
-# Depths 8, 16 and 32, cleared in deep C-states, effective addresses; filters by ring and by branch,
-# call-stack mode; mispredictions, cycles and types of branches; no logging of events.
-cpuid.0x1c = 0x4000000b 7 7 0
 cpuid.0x80000000 = 0x80000008 0 0 0
 cpuid.0x80000001 = 0 0 0x00000121 0x2c100800
 cpuid.0x80000002 = 0x68743231 0x6e654720 0x746e4920 0x52286c65
 cpuid.0x80000003 = 0x6f432029 0x54286572 0x6920294d 0x32312d39
 cpuid.0x80000004 = 0x4b303039 0x00000000 0x00000000 0x00000000
 cpuid.0x80000005 = 0 0 0 0
-cpuid.0x80000006 = 0 0 0x05007040 0
 cpuid.0x80000007 = 0 0 0 0x00000100
 cpuid.0x80000008 = 0x0000302e 0 0 0
 
 msr.smi_count = yes
 
-clock.core_hz = 4900000000 # turbo
 clock.tsc_hz = 3187200000
 clock.ref_hz = 3187200000 # REF_TSC_P: "a fixed frequency that is also used for the TSC" (perfmon)
 clock.apic_hz = 38400000
@@ -85,7 +78,6 @@ pmu.pebs_format = 5
 # Precise distribution on IA32_PMC0 alone: the events' PDISTCounter in the perfmon list, KVM's patches.
 pmu.pebs_pdist = 0x1
 pmu.pebs_load_latency = yes
-pmu.latency_needs_aux = yes
 pmu.lbr_depth = 32
 pmu.lbr_format = 63
 pmu.lbr_select = no
@@ -94,13 +86,41 @@ pmu.skid = 20
 pmu.fixed_bitmap = 0x7
 pmu.metrics = no
 
-event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
 event.0x3c.0x01 = CPU_CLK_UNHALTED.REF_TSC_P ref-cycle
 event.0xc0.0x00 = INST_RETIRED.ANY_P insn pebs
 event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch pebs
 event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict pebs
 event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
 event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
+
+cache.llc = 33554432 16 64 70
+uarch.memory_latency = 400
+uarch.predictor_bits = 12
+uarch.lat_mul = 3
+uarch.lat_div = 18
+uarch.lat_io = 400
+uarch.lat_msr = 100
+uarch.lat_tsc = 25 # this and lat_pause: Agner Fog, "Instruction tables"; of the efficient core from memory
+uarch.lat_pause = 140
+uarch.lat_serialize = 100
+
+[p]
+cpuid.0x4.0 = 0x00000121 0x02c0003f 0x0000003f 0x00000000
+cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000
+cpuid.0x4.2 = 0x00000143 0x0240003f 0x000007ff 0x00000000
+cpuid.0x16 = 3200 5200 100 0
+# A performance core.
+cpuid.0x1a = 0x40000001 0 0 0
+# Depths 8, 16 and 32, cleared in deep C-states, effective addresses; filters by ring and by branch,
+# call-stack mode; mispredictions, cycles and types of branches; no logging of events.
+cpuid.0x1c = 0x4000000b 7 7 0
+cpuid.0x80000006 = 0 0 0x05007040 0
+
+clock.core_hz = 4900000000 # turbo
+
+pmu.latency_needs_aux = yes
+
+event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
 event.0xa4.0x01 = TOPDOWN.SLOTS_P slots
 event.0xc2.0x02 = UOPS_RETIRED.SLOTS uops
 event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
@@ -119,16 +139,41 @@ event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs counters=0xf
 
 cache.l1d = 49152 12 64 5
 cache.l2 = 1310720 10 64 15
-cache.llc = 33554432 16 64 70
-
 uarch.retire_width = 6
-uarch.memory_latency = 400
 uarch.mispredict_penalty = 17
-uarch.predictor_bits = 12
-uarch.lat_mul = 3
-uarch.lat_div = 18
-uarch.lat_io = 400
-uarch.lat_msr = 100
-uarch.lat_tsc = 25 # this and lat_pause: Agner Fog, "Instruction tables"
-uarch.lat_pause = 140
-uarch.lat_serialize = 100
+
+[e]
+cpuid.0x4.0 = 0x00000121 0x01c0003f 0x0000003f 0x00000000
+cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000007f 0x00000000
+cpuid.0x4.2 = 0x00000143 0x03c0003f 0x000007ff 0x00000000
+cpuid.0x16 = 2400 3900 100 0
+# An efficient core.
+cpuid.0x1a = 0x20000001 0 0 0
+# As a performance core, but linear addresses.
+cpuid.0x1c = 0xc000000b 7 7 0
+cpuid.0x80000006 = 0 0 0x08008040 0
+
+clock.core_hz = 3900000000 # turbo
+
+pmu.pebs_source_atom = yes
+
+event.0x3c.0x00 = CPU_CLK_UNHALTED.CORE_P core-cycle
+event.0xc2.0x00 = TOPDOWN_RETIRING.ALL uops pebs
+event.0xc4.0x7e = BR_INST_RETIRED.COND branch-cond pebs
+event.0xc4.0xc0 = BR_INST_RETIRED.NEAR_TAKEN branch-taken pebs
+event.0xc4.0xf9 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
+event.0xc4.0xf7 = BR_INST_RETIRED.NEAR_RETURN branch-ret pebs
+event.0xc4.0xbf = BR_INST_RETIRED.FAR_BRANCH branch-far pebs
+event.0xd0.0x05 = MEM_UOPS_RETIRED.LOAD_LATENCY load pebs latency counters=0x3
+event.0xd0.0x81 = MEM_UOPS_RETIRED.ALL_LOADS load pebs
+event.0xd0.0x82 = MEM_UOPS_RETIRED.ALL_STORES store pebs
+event.0xd1.0x01 = MEM_LOAD_UOPS_RETIRED.L1_HIT l1-hit pebs
+event.0xd1.0x02 = MEM_LOAD_UOPS_RETIRED.L2_HIT l2-hit pebs
+event.0xd1.0x04 = MEM_LOAD_UOPS_RETIRED.L3_HIT llc-hit pebs
+event.0xd1.0x08 = MEM_LOAD_UOPS_RETIRED.L1_MISS l1-miss pebs
+event.0xd1.0x10 = MEM_LOAD_UOPS_RETIRED.L2_MISS l2-miss pebs
+
+cache.l1d = 32768 8 64 4 # 3 to use; the latency of a record is longer, and 4 is the least that can be asked for
+cache.l2 = 2097152 16 64 18
+uarch.retire_width = 5
+uarch.mispredict_penalty = 13

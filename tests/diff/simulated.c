@@ -141,7 +141,7 @@ static void announce_all(struct profile *p)
 
 bool simulated_init(const char *name)
 {
-    if (!profile_load(&profile, name, stdout) || !profile_finish(&profile, stdout))
+    if (!profile_load(&profile, name, 0, stdout) || !profile_finish(&profile, stdout))
         return false;
     announce_all(&profile);
     machine = machine_new(&profile, 1, RAM_BYTES);

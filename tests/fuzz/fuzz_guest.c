@@ -45,7 +45,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
     for (unsigned i = 0; i < PROFILES; i++)
-        PROMISED(profile_load(&profiles[i], names[i], nowhere()) &&
+        PROMISED(profile_load(&profiles[i], names[i], 0, nowhere()) &&
                  profile_finish(&profiles[i], nowhere()));
     return 0;
 }

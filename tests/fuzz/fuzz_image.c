@@ -15,7 +15,8 @@ static struct profile profile;
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
-    PROMISED(profile_load(&profile, "skylake", nowhere()) && profile_finish(&profile, nowhere()));
+    PROMISED(profile_load(&profile, "skylake", 0, nowhere()) &&
+             profile_finish(&profile, nowhere()));
     return 0;
 }
 

@@ -80,7 +80,7 @@ void rig_start(const char *profile, ...)
     rig_stop(NULL);
     memset(&rig, 0, sizeof rig);
     rig.name = profile;
-    assert_true(profile_load(&rig.profile, profile, stderr));
+    assert_true(profile_load(&rig.profile, profile, 0, stderr));
     va_start(words, profile);
     while ((word = va_arg(words, const char *)))
         assert_true(profile_set(&rig.profile, word, stderr));
