@@ -50,7 +50,7 @@ bts_user_end:
  * table entry k into RAX. So RAX tells which load came last, and any RIP in the loop what RAX must hold. All
  * other registers are set from *run first. Runs at whatever address it is mapped.
  */
-    .globl  pebs_loads, pebs_loads_loop, pebs_loads_loop_end, pebs_loads_end
+    .globl  pebs_loads, pebs_loads_loop, pebs_loads_again, pebs_loads_loop_end, pebs_loads_end
     .type   pebs_loads, @function
     .set    PEBS_LOADS, 64
     .set    TABLE_BIAS, 0x100           /* makes every displacement four bytes long */
@@ -88,6 +88,7 @@ pebs_loads_loop:
     .set    k, k + 1
     .endr
     decq    %rcx
+pebs_loads_again:
     jnz     pebs_loads_loop
 pebs_loads_loop_end:
     popq    %r15

@@ -89,13 +89,13 @@ struct pebs_place pebs_place_of(const struct pebs_record *r, const struct pebs_r
 }
 
 unsigned pebs_lab_sample(unsigned counter, const struct pebs_event *event, uint64_t period,
-                         struct pebs_run *run, uint64_t rounds)
+                         struct pebs_run *run, uint64_t rounds, uint64_t beside)
 {
     pebs_run_fill(run, HIGH, rounds);
     ds_buffer_drain(&ds_area()->pebs);
     memset(ds_area()->reset, 0, sizeof(ds_area()->reset));
     bool enabled = pebs_enable(counter, event, period);
-    pmu_count(pebs_mask(counter, event), pebs_loads, (uint64_t)run);
+    pmu_count(pebs_mask(counter, event) | beside, pebs_loads, (uint64_t)run);
     pebs_disable();
     return enabled ? pebs_count() : 0;
 }

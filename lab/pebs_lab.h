@@ -25,7 +25,7 @@ struct pebs_run {
     uint64_t entries[PEBS_LOADS]; /* where table points to, or where they are mapped again */
 };
 void pebs_loads(uint64_t run);
-extern const char pebs_loads_loop[], pebs_loads_loop_end[], pebs_loads_end[];
+extern const char pebs_loads_loop[], pebs_loads_again[], pebs_loads_loop_end[], pebs_loads_end[];
 
 struct pebs_chase_arg {
     void *first; /* a cycle of pointers */
@@ -61,10 +61,11 @@ struct pebs_place {
 struct pebs_place pebs_place_of(const struct pebs_record *r, const struct pebs_run *run);
 
 /* Runs pebs_loads, filled with so many rounds, while the counter samples the event (NULL: its own,
- * of a fixed counter), and no interrupt: the threshold must be DS_CIRCULAR. The other
- * counters have the reset value 0. The records lie in the buffer; how many. */
+ * of a fixed counter), others run beside it (bits of IA32_PERF_GLOBAL_CTRL), and no interrupt
+ * comes: the threshold must be DS_CIRCULAR. The reset value of all other counters is 0. The records
+ * lie in the buffer; how many. */
 unsigned pebs_lab_sample(unsigned counter, const struct pebs_event *event, uint64_t period,
-                         struct pebs_run *run, uint64_t rounds);
+                         struct pebs_run *run, uint64_t rounds, uint64_t beside);
 
 /*
  * Is this a record of pebs_loads, which ran at this address? Its RIP must lie in the loop and every

@@ -55,6 +55,9 @@ extern const struct experiment ex22_12;
 extern const struct experiment ex22_14;
 extern const struct experiment ex22_15;
 extern const struct experiment ex23_1;
+extern const struct experiment ex23_8;
+extern const struct experiment ex23_9;
+extern const struct experiment ex23_10;
 extern const struct experiment ex23_2;
 extern const struct experiment ex23_3;
 extern const struct experiment ex23_8;
@@ -111,6 +114,9 @@ const struct experiment *const experiments[] = {
     &ex22_14,
     &ex22_15,
     &ex23_1,
+    &ex23_8,
+    &ex23_9,
+    &ex23_10,
     &ex23_2,
     &ex23_3,
     &ex23_8,

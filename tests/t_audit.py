@@ -35,6 +35,13 @@ MACHINES = [
       "\nok - ex15-7 the index is at or past the threshold, with the one record written\n",
       "SKIP no load latency: the records are the basic group, IA32_PERF_CAPABILITIES[14] = 0"],
      ["R/EFLAGS", "R/EIP"]),
+    ("icelake", ["pmu.capabilities=0xb4c5"], [], "run=23-8,23-9", CLEAN,
+     ["\nok - ex23-9 no group: the basic one alone, which names a load of the run # SKIP "
+      "neither extended PEBS nor adaptive records: IA32_PERF_CAPABILITIES[14] = 0\n"], []),
+    # Format 6: counters in the records.
+    ("alderlake", ["pmu.capabilities=0x76ff", "pmu.pebs_format=6"], [], "run=23-8,23-9,23-10", CLEAN,
+     ["\nok - ex23-9 counters, with registers: they go on from record to record as the run does\n",
+      "\nok - ex23-9 all groups together: each as it is alone, and they agree\n"], ["SKIP"]),
     # The same bit there, and MSR_PEBS_DATA_CFG not.
     ("icelake", [], ["msr=0x3f2"], "run=15-5,15-6", CLEAN,
      ["SKIP no registers: MSR_PEBS_DATA_CFG[1] (GPR group) cannot be set"], []),

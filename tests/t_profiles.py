@@ -11,11 +11,12 @@ TWO = ["--cpus", 2]
 
 NO_ASCI = "no SGX, so no ASCI: CPUID.7:EBX[2] = 0"
 NO_TOS = "no TOS: the records are architectural (CPUID.7:EDX[19] = 1)"
+NO_COUNTERS = "no counters in records: PEBS record format 5 (IA32_PERF_CAPABILITIES[11:8])"
 
 # What today's processors skip, and nothing else; that each reason of any profile is so, tests/lacks.py looks up.
 LACKS = {
-    "sapphirerapids": {NO_ASCI, NO_TOS, *NO_LEAF_23H},
-    "alderlake": {NO_ASCI, NO_TOS, *NO_LEAF_23H},
+    "sapphirerapids": {NO_ASCI, NO_TOS, NO_COUNTERS, *NO_LEAF_23H},
+    "alderlake": {NO_ASCI, NO_TOS, NO_COUNTERS, *NO_LEAF_23H},
 }
 
 

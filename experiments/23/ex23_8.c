@@ -100,7 +100,7 @@ static struct tally sample_once(unsigned counter, const struct pebs_event *event
     struct tally t = {.in_order = true, .shortest = ~(uint64_t)0};
     struct pebs_record r;
     uint64_t last = 0;
-    unsigned n = pebs_lab_sample(counter, event, period, &the_run, rounds);
+    unsigned n = pebs_lab_sample(counter, event, period, &the_run, rounds, 0);
     for (unsigned i = 0; i < n && pebs_read(i, &r); i++)
         add(&t, &r, &last);
     return t;
@@ -144,7 +144,7 @@ static bool samples_instructions(unsigned counter)
 
 static bool samples_clock(unsigned counter, const struct pebs_event *event)
 {
-    pebs_lab_sample(counter, event, NO_SAMPLE, &the_run, CYCLE_ROUNDS);
+    pebs_lab_sample(counter, event, NO_SAMPLE, &the_run, CYCLE_ROUNDS, 0);
     uint64_t left = pmu_counter_max(counter) - pmu_read(counter) + 1;
     struct tally t = sample(counter, event, (NO_SAMPLE - left) / SAMPLES + 1, CYCLE_ROUNDS);
     return good(&t);
