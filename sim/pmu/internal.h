@@ -234,7 +234,7 @@ bool pebs_is_distributed(const struct pmu *pmu);
 void pebs_update(struct pmu *pmu);
 /* Lays out a record in the profile's format: of the event of the counter of that bit; applicable:
  * all the counters whose events it is for. Returns its size in bytes, at most PEBS_RECORD_MAX. */
-#define PEBS_RECORD_MAX 2560
+#define PEBS_RECORD_MAX 7168 /* 256 branch records are 6144 of them */
 unsigned pebs_record_fill(struct pmu *pmu, unsigned bit, uint64_t applicable, uint8_t *record);
 
 #endif

@@ -156,13 +156,11 @@ struct lbr_group_entry {
 /* The newest records first, as many as MSR_PEBS_DATA_CFG asks for; zeros past the stack's depth. */
 static unsigned fill_lbrs(struct pmu *pmu, uint8_t *out)
 {
-    unsigned depth = pmu->lbr_depth, n = 0;
+    unsigned n = 0;
     unsigned entries =
         ((pmu->pebs_data_cfg & PEBS_DATA_CFG_LBR_ENTRIES) >> PEBS_DATA_CFG_LBR_SHIFT) + 1;
-    if (entries > depth)
-        entries = depth;
     for (unsigned i = 0; i < entries; i++) {
-        const struct lbr_entry *e = lbr_newest(pmu, i);
+        const struct lbr_entry none = {0}, *e = i < pmu->lbr_depth ? lbr_newest(pmu, i) : &none;
         struct lbr_group_entry g = {e->from, e->to, e->info};
         memcpy(out + n, &g, sizeof g);
         n += sizeof g;

@@ -136,6 +136,36 @@ static void freeze_lbrs_on_pmi_by_version(void **state)
     }
 }
 
+/* LBR_FRZ is a gate of its own for both kinds of records: set by software, it stops them, no PMI
+ * comes, and neither DEBUGCTL.LBR nor IA32_LBR_CTL.LBREn changes. */
+static void lbr_frz_set_by_software_stops_recording(void **state)
+{
+    (void)state;
+    const uint64_t ctl = LBR_CTL_LBREN | LBR_CTL_OS | LBR_CTL_NEAR_REL_JMP;
+    static const uint32_t newest[] = {MSR_IA32_LBR_0_FROM_IP, MSR_LASTBRANCH_0_FROM_IP};
+    for (unsigned p = 0; p < LENGTH(pmu_profiles); p++) {
+        rig_start(pmu_profiles[p], NULL);
+        bool old = !read_faults(MSR_LASTBRANCH_TOS), new = !read_faults(MSR_IA32_LBR_CTL);
+        if (rig.version < 4 || !(old || new))
+            continue;
+        write_msr(new ? MSR_IA32_LBR_CTL : MSR_IA32_DEBUGCTL, new ? ctl : DEBUGCTL_LBR);
+        for (unsigned i = 1; i <= 3; i++) {
+            bool frozen = i == 2;
+            write_msr(frozen ? MSR_IA32_PERF_GLOBAL_STATUS_SET : MSR_IA32_PERF_GLOBAL_STATUS_RESET,
+                      GLOBAL_STATUS_LBR_FRZ);
+            CHECK_EQUAL(read_msr(MSR_IA32_PERF_GLOBAL_STATUS), frozen ? GLOBAL_STATUS_LBR_FRZ : 0,
+                        "GLOBAL_STATUS");
+            branch(BR_JMP_REL, 0x100 * i, 0x200);
+            uint32_t at = newest[old] + (old ? read_msr(MSR_LASTBRANCH_TOS) : 0);
+            CHECK_EQUAL(read_msr(at) & 0xffff, i == 3 ? 0x300 : 0x100, "the newest, %s",
+                        frozen ? "frozen" : "not");
+        }
+        CHECK_EQUAL(read_msr(new ? MSR_IA32_LBR_CTL : MSR_IA32_DEBUGCTL), new ? ctl : DEBUGCTL_LBR,
+                    "the enable");
+        CHECK_EQUAL(pmis(), 0, "PMIs");
+    }
+}
+
 /* The PMI freezes when it is raised, even where the local APIC does not let it through. */
 static void masked_pmi_freezes_all_the_same(void **state)
 {
@@ -173,6 +203,6 @@ const struct CMUnitTest freeze_tests[] = {
     RULE(without_the_freeze_bit_counters_go_on), RULE(legacy_freeze_clears_global_ctrl),
     RULE(streamlined_freeze_sets_ctr_frz),       RULE(ctr_frz_set_by_software_stops_counting),
     RULE(freeze_lbrs_on_pmi_by_version),         RULE(masked_pmi_freezes_all_the_same),
-    RULE(overflow_without_pmi_does_not_freeze),
+    RULE(overflow_without_pmi_does_not_freeze),  RULE(lbr_frz_set_by_software_stops_recording),
 };
 const size_t n_freeze_tests = LENGTH(freeze_tests);

@@ -389,6 +389,22 @@ static void adaptive_lbr_group(void **state)
     }
 }
 
+/* Where software asks for more records than there are: Linux takes their number from the record's
+ * own format field, so that they must be there; the manual does not say what they hold. */
+static void adaptive_lbr_group_has_as_many_as_asked_for(void **state)
+{
+    (void)state;
+    const struct pebs *const both[] = {icelake, sapphirerapids};
+    for (unsigned i = 0; i < LENGTH(both); i++) {
+        const struct pebs *g = both[i];
+        unsigned entries = 256, depth = 32, size = BASIC_SIZE + entries * LBR_ENTRY_SIZE;
+        uint64_t groups = PEBS_DATA_CFG_LBRS | (uint64_t)(entries - 1) << PEBS_DATA_CFG_LBR_SHIFT;
+        adaptive_record(g, groups, size);
+        for (unsigned n = depth * LBR_ENTRY_SIZE; n < entries * LBR_ENTRY_SIZE; n += 8)
+            CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + n), 0, "byte %u", n);
+    }
+}
+
 /* "Extended PEBS": fixed counters, events that are not precise, no LL_EN. The fixed counters' reset
  * values follow eight general ones, from format 5 on 32. */
 static void extended_pebs(void **state)
@@ -598,6 +614,7 @@ const struct CMUnitTest pebs_tests[] = {
     RULE(adaptive_groups),
     RULE(adaptive_needs_the_counters_bit),
     RULE(adaptive_lbr_group),
+    RULE(adaptive_lbr_group_has_as_many_as_asked_for),
     RULE(extended_pebs),
     RULE(latency_is_divided_from_format_5_on),
     RULE(data_source_of_gracemont),
