@@ -107,13 +107,12 @@ static void find_general_by_leaf_23h(void)
     info.general_end = 32 - (unsigned)__builtin_clz(counters);
     unsigned n = ~counters != 0 ? (unsigned)__builtin_ctz(~counters) : 32;
     if (n != info.general_end)
-        info_note("CPUID.(EAX=23H,ECX=1):EAX = 0x%x has gaps: the first %u are used",
-                  (unsigned)counters, n);
+        info_note("CPUID.23H.1:EAX = 0x%x has gaps: the first %u are used", (unsigned)counters, n);
     if (n == 0)
         return; /* leaf 0AH's number, then */
     if (n < info.n_general)
-        info_note("CPUID.(EAX=23H,ECX=1):EAX = 0x%x, but CPUID.0AH:EAX[15:8] = %u",
-                  (unsigned)counters, info.n_general);
+        info_note("CPUID.23H.1:EAX = 0x%x, but CPUID.0AH:EAX[15:8] = %u", (unsigned)counters,
+                  info.n_general);
     info.n_general = n;
 }
 
@@ -215,7 +214,7 @@ static void find_fixed(void)
         width = info.general_width;
     }
     if (mask == 0 && named_by_leaf_23h()) {
-        why(info.no_fixed, "no fixed counters: CPUID.(EAX=23H,ECX=1):EBX = 0");
+        why(info.no_fixed, "no fixed counters: CPUID.23H.1:EBX = 0");
         return;
     }
     if (mask == 0) {
@@ -429,7 +428,7 @@ const char *pmu_no_fixed(unsigned i)
     if (info.fixed_mask == 0)
         return info.no_pmu[0] ? info.no_pmu : info.no_fixed;
     if (named_by_leaf_23h())
-        why(text, "no fixed counter %u: CPUID.(EAX=23H,ECX=1):EBX[%u] = 0", i, i);
+        why(text, "no fixed counter %u: CPUID.23H.1:EBX[%u] = 0", i, i);
     else if (info.kind->fixed_bitmap)
         why(text, "no fixed counter %u: CPUID.0AH:ECX[%u] = 0 and EDX[4:0] = %u", i, i,
             (unsigned)(info.leaf_edx & 0x1f));
@@ -443,7 +442,7 @@ const char *pmu_no_general(unsigned wanted)
 {
     static char text[PMU_REASON];
     if (named_by_leaf_23h())
-        why(text, "fewer than %u general counters: CPUID.(EAX=23H,ECX=1):EAX = 0x%x", wanted,
+        why(text, "fewer than %u general counters: CPUID.23H.1:EAX = 0x%x", wanted,
             (unsigned)info.leaf_23h.general);
     else
         why(text, "fewer than %u general counters: CPUID.0AH:EAX[15:8] = %u", wanted,
@@ -458,7 +457,7 @@ const char *pmu_no_event(unsigned event)
     if (info.events >> event & 1)
         return NULL;
     if (info.leaf_23h.subleaves & CPUID_23_EAX_EVENTS)
-        why(text, "no %s event: CPUID.(EAX=23H,ECX=3):EAX[%u] = 0", pmu_events[event].name, event);
+        why(text, "no %s event: CPUID.23H.3:EAX[%u] = 0", pmu_events[event].name, event);
     else if (length <= event)
         why(text, "no %s event: CPUID.0AH:EAX[31:24] = %u", pmu_events[event].name, length);
     else

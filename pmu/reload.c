@@ -10,9 +10,9 @@ const char *reload_missing(void)
     if (reload_targets() != 0)
         return NULL;
     return pmu_info()->leaf_23h.subleaves == 0
-               ? "no auto counter reload: no leaf 23H: CPUID.(EAX=07H,ECX=1):EAX[8] = 0"
+               ? "no auto counter reload: no leaf 23H: CPUID.7.1:EAX[8] = 0"
            : pmu_info()->leaf_23h.reloaded == 0
-               ? "no auto counter reload: CPUID.(EAX=23H,ECX=0):EAX[2] = 0"
+               ? "no auto counter reload: CPUID.23H.0:EAX[2] = 0"
                : "no auto counter reload: its registers raise #GP, against CPUID leaf 23H";
 }
 

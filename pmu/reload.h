@@ -20,8 +20,9 @@ uint64_t reload_causes(void);
 /*
  * From now on an overflow of any counter of causes sets this one to overflow at its event number n
  * from there, 1 to 2^31. What stands in the counter stays. A counter that is among its own causes
- * shows no overflow in the status, and raises no PMI. False, and the counter is not reloaded, when
- * it cannot be or a cause cannot cause it. Until causes is 0 or pmu_reset().
+ * shows no overflow in the status: a PMI of its own would be of no cause, so its INT is to be
+ * clear. False, and the counter is not reloaded, when it cannot be or a cause cannot cause it.
+ * Until causes is 0 or pmu_reset().
  */
 bool reload_on(unsigned counter, uint64_t causes, uint32_t n);
 

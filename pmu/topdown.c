@@ -27,14 +27,23 @@ void topdown_start(uint64_t control)
     wrmsr(MSR_PERF_METRICS, 0);
 }
 
+void topdown_clear_by_rdpmc(uint64_t control, bool clear)
+{
+    pmu_select_fixed(control | SLOTS_ON | (clear ? FIXED_CTR_CTRL_METRICS_CLEAR_EN : 0));
+}
+
 struct topdown topdown_read(void)
 {
-    return (struct topdown){pmu_read(TOPDOWN_SLOTS), rdmsr(MSR_PERF_METRICS)};
+    struct topdown t = {.slots = pmu_read(TOPDOWN_SLOTS)};
+    t.metrics = rdmsr(MSR_PERF_METRICS);
+    return t;
 }
 
 struct topdown topdown_rdpmc(void)
 {
-    return (struct topdown){pmu_rdpmc(TOPDOWN_SLOTS), rdpmc(RDPMC_METRICS)};
+    struct topdown t = {.slots = pmu_rdpmc(TOPDOWN_SLOTS)};
+    t.metrics = rdpmc(RDPMC_METRICS);
+    return t;
 }
 
 unsigned topdown_share(uint64_t metrics, uint64_t field)

@@ -25,7 +25,11 @@ void topdown_start(uint64_t control);
 struct topdown {
     uint64_t slots, metrics;
 };
-/* Both as they stand, by RDMSR and by RDPMC. */
+/* Lets RDPMC of the metrics set both to 0 behind the read, or not (IA32_FIXED_CTR_CTRL[14], with
+ * IA32_PERF_CAPABILITIES[19]); the rest of the register as topdown_start() has it. */
+void topdown_clear_by_rdpmc(uint64_t control, bool clear);
+
+/* Both as they stand, by RDMSR and by RDPMC; the slots first. */
 struct topdown topdown_read(void);
 struct topdown topdown_rdpmc(void);
 

@@ -50,6 +50,7 @@ extern const struct experiment ex22_5;
 extern const struct experiment ex22_6;
 extern const struct experiment ex22_7;
 extern const struct experiment ex22_9;
+extern const struct experiment ex22_10;
 extern const struct experiment ex22_11;
 extern const struct experiment ex22_12;
 extern const struct experiment ex22_14;
@@ -109,6 +110,7 @@ const struct experiment *const experiments[] = {
     &ex22_6,
     &ex22_7,
     &ex22_9,
+    &ex22_10,
     &ex22_11,
     &ex22_12,
     &ex22_14,

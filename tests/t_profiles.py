@@ -11,13 +11,17 @@ TWO = ["--cpus", 2]
 
 NO_ASCI = "no SGX, so no ASCI: CPUID.7:EBX[2] = 0"
 NO_TOS = "no TOS: the records are architectural (CPUID.7:EDX[19] = 1)"
-NO_LEAF_23H = {"no leaf 23H: CPUID.(EAX=07H,ECX=1):EAX[8] = 0", "no addresses of the counters' own: CPUID.0AH:EAX[7:0] < 6"}
+NO_VERSION_6 = {
+    "no leaf 23H: CPUID.7.1:EAX[8] = 0",
+    "no addresses of the counters' own: CPUID.0AH:EAX[7:0] < 6",
+    "no auto counter reload: no leaf 23H: CPUID.7.1:EAX[8] = 0",
+}
 NO_COUNTERS = "no counters in records: PEBS record format 5 (IA32_PERF_CAPABILITIES[11:8])"
 
 # What today's processors skip, and nothing else; that each reason of any profile is so, tests/lacks.py looks up.
 LACKS = {
-    "sapphirerapids": {NO_ASCI, NO_TOS, NO_COUNTERS, *NO_LEAF_23H},
-    "alderlake": {NO_ASCI, NO_TOS, NO_COUNTERS, *NO_LEAF_23H},
+    "sapphirerapids": {NO_ASCI, NO_TOS, NO_COUNTERS, *NO_VERSION_6},
+    "alderlake": {NO_ASCI, NO_TOS, NO_COUNTERS, *NO_VERSION_6},
 }
 
 

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 /* Numbers of the events: their bits in CPUID.0AH:EBX, where a set bit says "not available", and in
- * CPUID.(EAX=23H,ECX=3):EAX, where it says "available". */
+ * CPUID.23H.3:EAX, where it says "available". */
 enum pmu_event_number {
     PMU_EVENT_CORE_CYCLES,
     PMU_EVENT_INSTRUCTIONS,

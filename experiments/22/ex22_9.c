@@ -90,7 +90,7 @@ static void note_subleaf(unsigned n, const struct cpuid_regs *r)
                                        "architectural events",
                                        "PEBS: what",
                                        "PEBS: general, fixed counters"};
-    note("CPUID.(EAX=23H,ECX=%u): EAX=%08XH EBX=%08XH ECX=%08XH EDX=%08XH  %s", n, (unsigned)r->eax,
+    note("CPUID.23H.%u: EAX=%08XH EBX=%08XH ECX=%08XH EDX=%08XH  %s", n, (unsigned)r->eax,
          (unsigned)r->ebx, (unsigned)r->ecx, (unsigned)r->edx,
          n < sizeof(says) / sizeof(says[0]) ? says[n] : "");
 }
@@ -144,8 +144,7 @@ static void check_bitmaps(const struct leaf_23h *leaf)
 {
     uint64_t named = pair(leaf->general, leaf->fixed), there = 0;
     if (!(leaf->subleaves & CPUID_23_EAX_COUNTERS)) {
-        check_skip_all(NAMED_THERE, OTHERS_NOT,
-                       "no bitmaps of counters: CPUID.(EAX=23H,ECX=0):EAX[1] = 0");
+        check_skip_all(NAMED_THERE, OTHERS_NOT, "no bitmaps of counters: CPUID.23H.0:EAX[1] = 0");
         return;
     }
     for (unsigned counter = 0; counter < PMU_FIXED(PMU_MAX_FIXED); counter++)
@@ -161,7 +160,7 @@ static void check_bitmaps(const struct leaf_23h *leaf)
 static void check_leaf(const struct leaf_23h *leaf)
 {
     if (leaf->subleaves == 0) {
-        check_skip_all(NOT_NAMED, OTHERS_NOT, "no leaf 23H: CPUID.(EAX=07H,ECX=1):EAX[8] = 0");
+        check_skip_all(NOT_NAMED, OTHERS_NOT, "no leaf 23H: CPUID.7.1:EAX[8] = 0");
         return;
     }
     check_not_named(leaf);
@@ -374,7 +373,7 @@ static bool keeps_umask2(unsigned n)
 static void check_umask2(const struct leaf_23h *leaf)
 {
     if (!leaf->umask2) {
-        check_skip(UMASK2, "no second unit mask: CPUID.(EAX=23H,ECX=0):EBX[0] = 0");
+        check_skip(UMASK2, "no second unit mask: CPUID.23H.0:EBX[0] = 0");
         return;
     }
     value_hex("counters", general());
@@ -411,8 +410,7 @@ static bool parts_fit(const struct cycles *c, uint64_t own)
 static void check_eq(const struct leaf_23h *leaf)
 {
     if (!leaf->eq || pmu_no_general(3) != NULL) {
-        check_skip(EQ, "%s",
-                   leaf->eq ? pmu_no_general(3) : "no EQ: CPUID.(EAX=23H,ECX=0):EBX[1] = 0");
+        check_skip(EQ, "%s", leaf->eq ? pmu_no_general(3) : "no EQ: CPUID.23H.0:EBX[1] = 0");
         return;
     }
     /* The cycles of an empty window in which something retires are no more than its instructions.
