@@ -34,6 +34,7 @@ enum cpu_event {
     /* Slots of unhalted time in which a condition holds: cpu_total() works out the running ones. */
     EV_SLOTS_MASKED,  /* RFLAGS.IF is 0 */
     EV_SLOTS_WAITING, /* ... while the local APIC has an interrupt for the processor */
+    EV_LBR_INSERT,    /* architectural last branch records written */
     /* Where the slots of EV_SLOTS went: each is in one of these four (top-down, level 1) ... */
     EV_SLOTS_RETIRING, /* what is in none of the next three: cpu_total() works it out */
     EV_SLOTS_BAD_SPEC, /* lost by mispredicted branches, which are all that level 2 knows of it */
@@ -136,8 +137,13 @@ struct profile {
         uint64_t pebs_pdist;   /* counters with precise distribution, as in GLOBAL_CTRL */
         uint64_t pebs_untimed; /* those whose records have no retire latency, likewise */
         bool pebs_load_latency;
-        bool pebs_source_atom; /* locked and STLB miss have changed places in its data source */
-        unsigned lbr_depth;    /* 0: none */
+        enum {
+            PEBS_SOURCE_CORE, /* SDM */
+            PEBS_SOURCE_GRACEMONT,
+            PEBS_SOURCE_CRESTMONT, /* and Skymont */
+            PEBS_SOURCE_LION_COVE
+        } pebs_source;      /* how its records encode where a load's data came from */
+        unsigned lbr_depth; /* 0: none */
         unsigned lbr_format;
         bool lbr_select, lbr_callstack, lbr_info, lbr_core2_addresses;
         bool int_from_behind; /* the branch record of INT n begins behind it */

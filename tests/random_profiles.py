@@ -22,8 +22,8 @@ from harness import KERNEL, PMUSIM, run
 
 PROFILES = pathlib.Path("sim/profiles")
 BASES = [
-    "alderlake", "core2", "goldmont", "gracemont", "haswell", "icelake", "kvm", "sandybridge", "sapphirerapids", "skylake",
-    "westmere",
+    "alderlake", "arrowlake", "core2", "goldmont", "gracemont", "haswell", "icelake", "kvm", "sandybridge", "sapphirerapids",
+    "skylake", "westmere",
 ]  # fmt: skip
 USUAL = ["15-1", "15-2", "15-3", "15-4"]
 # What rests on the architectural PMU alone: something of it is left on every machine.

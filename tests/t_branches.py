@@ -8,7 +8,7 @@ import re
 from harness import check_clean, done, equal, ok, sim
 
 LBR_DEPTH = {"core2": 4, "westmere": 16, "sandybridge": 16, "haswell": 16, "skylake": 32, "icelake": 32, "goldmont": 32}
-ARCHITECTURAL = {"sapphirerapids": 32, "alderlake": 32, "gracemont": 32}
+ARCHITECTURAL = {"sapphirerapids": 32, "alderlake": 32, "gracemont": 32, "arrowlake": 32}
 EXPERIMENTS = [f"14-{n}" for n in range(1, 9)]
 ADDRESS = r"0x([0-9a-f]{16})"
 LBR_LINE = re.compile(rf"^#\s+\d+\s+{ADDRESS} \S+\s+-> {ADDRESS}", re.MULTILINE)

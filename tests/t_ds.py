@@ -15,7 +15,7 @@ LACKS = {
     "goldmont": re.compile(r"no load latency: Goldmont has no such event|IA32_PMC1 cannot sample: IA32_PEBS_ENABLE\[1\]"),
 }
 RECORD = {"core2": 144, "westmere": 176, "sandybridge": 176, "haswell": 192, "skylake": 200, "icelake": 208,
-          "sapphirerapids": 208, "alderlake": 208, "goldmont": 200, "gracemont": 208}  # fmt: skip
+          "sapphirerapids": 208, "alderlake": 208, "goldmont": 200, "gracemont": 208, "arrowlake": 208}  # fmt: skip
 
 for profile, size in RECORD.items():
     lacks = LACKS.get(profile)

@@ -25,7 +25,7 @@ SYSTEM = {
     "interrupts": (1, ["skylake", "core2"]),
     "processors": (2, ["skylake"]),
     "protected": (1, ["skylake", "core2"]),
-    "pmu": (1, ["core2", "kvm", "westmere", "sandybridge", "haswell", "skylake", "icelake", "sapphirerapids", "alderlake", "goldmont", "gracemont"]),
+    "pmu": (1, ["core2", "kvm", "westmere", "sandybridge", "haswell", "skylake", "icelake", "sapphirerapids", "alderlake", "goldmont", "gracemont", "arrowlake"]),
 }
 
 NO_P = "QEMU leaves P out of the error code for reserved bits"

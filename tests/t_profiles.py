@@ -22,6 +22,7 @@ NO_COUNTERS = "no counters in records: PEBS record format 5 (IA32_PERF_CAPABILIT
 LACKS = {
     "sapphirerapids": {NO_ASCI, NO_TOS, NO_COUNTERS, *NO_VERSION_6},
     "alderlake": {NO_ASCI, NO_TOS, NO_COUNTERS, *NO_VERSION_6},
+    "arrowlake": {NO_ASCI, NO_TOS},
 }
 
 

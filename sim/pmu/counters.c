@@ -379,15 +379,19 @@ static void configure_general(struct pmu *pmu, unsigned i)
 }
 
 /* SDM vol. 3 "Association of Fixed-Function Performance Counters with Architectural Performance
- * Events"; counter 3 from Ice Lake on. A counter past these counts nothing. */
+ * Events"; counter 3 from Ice Lake on, 4 to 6 from Skymont on. A counter past these counts nothing.
+ */
 static const struct {
     enum cpu_event event;
     enum event_unit unit;
 } fixed_events[] = {
-    {EV_INSN, UNIT_EVENT},       /* INST_RETIRED.ANY */
-    {EV_SLOTS, UNIT_CORE_CYCLE}, /* CPU_CLK_UNHALTED.THREAD */
-    {EV_SLOTS, UNIT_TSC_CYCLE},  /* CPU_CLK_UNHALTED.REF_TSC */
-    {EV_SLOTS, UNIT_EVENT},      /* TOPDOWN.SLOTS */
+    {EV_INSN, UNIT_EVENT},           /* INST_RETIRED.ANY */
+    {EV_SLOTS, UNIT_CORE_CYCLE},     /* CPU_CLK_UNHALTED.THREAD */
+    {EV_SLOTS, UNIT_TSC_CYCLE},      /* CPU_CLK_UNHALTED.REF_TSC */
+    {EV_SLOTS, UNIT_EVENT},          /* TOPDOWN.SLOTS */
+    {EV_SLOTS_BAD_SPEC, UNIT_EVENT}, /* TOPDOWN_BAD_SPECULATION.ALL */
+    {EV_SLOTS_FRONTEND, UNIT_EVENT}, /* TOPDOWN_FE_BOUND.ALL */
+    {EV_SLOTS_RETIRING, UNIT_EVENT}, /* TOPDOWN_RETIRING.ALL */
 };
 
 static void configure_fixed(struct pmu *pmu, unsigned i)

@@ -263,6 +263,7 @@ static void record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64
         pop(pmu);
     else
         push(pmu, &e);
+    cpu_event(pmu->cpu, EV_LBR_INSERT, 1);
 }
 
 const struct lbr_kind lbr_architectural = {

@@ -31,15 +31,19 @@ struct memory_access {
     uint64_t address, source, latency;
 };
 
-/* SDM vol. 3 "Data Source Encoding for Load Latency Record", by the level that served the load. */
-static const uint8_t source_encoding[] = {
-    [1] = 0x01, /* L1 data cache */
-    [2] = 0x03, /* L2 */
-    [3] = 0x04, /* L3 hit, no snoop */
-    [4] = 0x0c, /* L3 miss, local DRAM, exclusive */
+/* SDM vol. 3 "Data Source Encoding for Load Latency Record", by the level that served the load: L1,
+ * L2, L3 without a snoop, local memory. The other cores' are known from Linux' ds.c:
+ * grt_latency_data(), cmt_latency_data() and __intel_pmu_pebs_data_source_cmt(), lnc_latency_data()
+ * and lnc_pebs_data_source[]. */
+static const struct {
+    uint8_t level[5];
+    uint16_t stlb_miss;
+} sources[] = {
+    [PEBS_SOURCE_CORE] = {{0, 0x01, 0x03, 0x04, 0x0c}, 1 << 4},
+    [PEBS_SOURCE_GRACEMONT] = {{0, 0x01, 0x03, 0x04, 0x0c}, 1 << 5},
+    [PEBS_SOURCE_CRESTMONT] = {{0, 0x01, 0x03, 0x04, 0x0a}, 1 << 6},
+    [PEBS_SOURCE_LION_COVE] = {{0, 0x01, 0x05, 0x08, 0x11}, 1 << 10},
 };
-#define SOURCE_STLB_MISS      (1 << 4)
-#define SOURCE_STLB_MISS_ATOM (1 << 5) /* Gracemont: Linux' ds.c, grt_latency_data() */
 
 /* Events that a load makes when it retires. */
 static bool made_by_loads(enum cpu_event e)
@@ -68,15 +72,14 @@ static struct memory_access memory_access(const struct pmu *pmu, unsigned bit)
     if (bit >= PMU_MAX_GENERAL)
         return m;
     const struct counter *c = &pmu->general[bit];
-    uint64_t stlb_miss =
-        pmu->profile->pmu.pebs_source_atom ? SOURCE_STLB_MISS_ATOM : SOURCE_STLB_MISS;
+    unsigned kind = pmu->profile->pmu.pebs_source;
     if (c->latency &&
         (has_extended_pebs(pmu, 0) || (pmu->pebs_enable & ARCH_BIT(GLOBAL_FIXED_SHIFT + bit)))) {
         m.address = cpu->last_load.linear;
         if (errata_memory_info_lacks(pmu))
             return m;
-        m.source =
-            source_encoding[cpu->last_load.level] | (cpu->last_load.dtlb_miss ? stlb_miss : 0);
+        m.source = sources[kind].level[cpu->last_load.level] |
+                   (cpu->last_load.dtlb_miss ? sources[kind].stlb_miss : 0);
         m.latency = cpu->last_load.latency;
     } else if (made_by_loads(c->event) && formats[pmu->profile->pmu.pebs_format].data_address) {
         m.address = cpu->last_load.linear;

@@ -123,6 +123,7 @@ pmu.latency_needs_aux = yes
 event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
 event.0xa4.0x01 = TOPDOWN.SLOTS_P slots
 event.0xc2.0x02 = UOPS_RETIRED.SLOTS uops
+event.0xcc.0x20 = MISC_RETIRED.LBR_INSERTS lbr-insert
 event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
 event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret pebs
 event.0xc4.0x11 = BR_INST_RETIRED.COND branch-cond pebs
@@ -155,7 +156,7 @@ cpuid.0x80000006 = 0 0 0x08008040 0
 
 clock.core_hz = 3900000000 # turbo
 
-pmu.pebs_source_atom = yes
+pmu.pebs_source = 1 # Gracemont
 
 event.0x3c.0x00 = CPU_CLK_UNHALTED.CORE_P core-cycle
 event.0xc2.0x00 = TOPDOWN_RETIRING.ALL uops pebs

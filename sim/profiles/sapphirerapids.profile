@@ -100,6 +100,7 @@ event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
 event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
 event.0xa4.0x01 = TOPDOWN.SLOTS_P slots
 event.0xc2.0x02 = UOPS_RETIRED.SLOTS uops
+event.0xcc.0x20 = MISC_RETIRED.LBR_INSERTS lbr-insert
 event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
 event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret pebs
 event.0xc4.0x11 = BR_INST_RETIRED.COND branch-cond pebs

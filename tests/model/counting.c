@@ -2,6 +2,7 @@
 #include "tests/model/rig.h"
 #include "sim/cpu/internal.h"
 #include "x86/apic.h"
+#include "x86/events.h"
 #include "x86/pmu.h"
 #include "x86/msr.h"
 
@@ -34,6 +35,20 @@ static void an_absent_event_counts_nothing(void **state)
     write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 1);
     retire(0, 1000);
     CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 0, "an encoding that the machine lacks");
+}
+
+/* An event of the records themselves: one for each that is written. */
+static void lbr_inserts_are_counted(void **state)
+{
+    (void)state;
+    rig_start("arrowlake", NULL);
+    write_msr(MSR_IA32_PERFEVTSEL0, EVENT_MISC_RETIRED_LBR_INSERTS | BOTH_RINGS | PERFEVTSEL_EN);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 1);
+    branch(BR_JMP_REL, 0x1000, 0x2000);
+    write_msr(MSR_IA32_LBR_CTL, LBR_CTL_LBREN | LBR_CTL_OS | LBR_CTL_JCC);
+    for (unsigned i = 0; i < 40; i++)
+        branch(i % 4 ? BR_JCC : BR_JMP_REL, 0x1000, 0x2000);
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 30, "of 40 branches, 30 are recorded");
 }
 
 /* USR and OS: CPL 0 is OS, all else USR; neither counts nothing. */
@@ -407,6 +422,7 @@ static void masked_interrupts_are_timed(void **state)
 const struct CMUnitTest counting_tests[] = {
     RULE(only_the_selected_event_counts),
     RULE(an_absent_event_counts_nothing),
+    RULE(lbr_inserts_are_counted),
     RULE(general_counters_filter_rings),
     RULE(fixed_counters_filter_rings),
     RULE(en_switches_a_general_counter),

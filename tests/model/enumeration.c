@@ -17,7 +17,7 @@ static const struct {
     {"skylake", 4, 4, 48, 3, 48},     {"goldmont", 4, 4, 48, 3, 48},
     {"icelake", 5, 8, 48, 4, 48},     {"sapphirerapids", 5, 8, 48, 4, 48},
     {"alderlake", 5, 6, 48, 3, 48},   {"gracemont", 5, 6, 48, 3, 48},
-    {"none", 0, 0, 0, 0, 0},
+    {"arrowlake", 6, 8, 48, 3, 48},   {"none", 0, 0, 0, 0, 0},
 };
 
 static void leaf_0ah_tells_version_numbers_widths(void **state)
@@ -59,9 +59,13 @@ static void announced_events_count(void **state)
         unsigned event, umask;
         enum cpu_event what;
     } architectural[] = {
-        {0x3c, 0x00, EV_SLOTS},      {0xc0, 0x00, EV_INSN},     {0x3c, 0x01, EV_SLOTS},
-        {0x2e, 0x4f, EV_LLC_REF},    {0x2e, 0x41, EV_LLC_MISS}, {0xc4, 0x00, EV_BRANCH},
-        {0xc5, 0x00, EV_MISPREDICT}, {0xa4, 0x01, EV_SLOTS},
+        {0x3c, 0x00, EV_SLOTS},          {0xc0, 0x00, EV_INSN},
+        {0x3c, 0x01, EV_SLOTS},          {0x2e, 0x4f, EV_LLC_REF},
+        {0x2e, 0x41, EV_LLC_MISS},       {0xc4, 0x00, EV_BRANCH},
+        {0xc5, 0x00, EV_MISPREDICT},     {0xa4, 0x01, EV_SLOTS},
+        {0xa4, 0x02, EV_SLOTS_BACKEND},  {0x73, 0x00, EV_SLOTS_BAD_SPEC},
+        {0x9c, 0x01, EV_SLOTS_FRONTEND}, {0xc2, 0x02, EV_SLOTS_RETIRING},
+        {0xe4, 0x01, EV_LBR_INSERT},
     };
     for (unsigned p = 0; p < LENGTH(all_profiles); p++)
         for (unsigned i = 0; i < LENGTH(architectural); i++) {
@@ -70,7 +74,8 @@ static void announced_events_count(void **state)
             if (rig.version == 0)
                 continue;
             cpu_cpuid(rig.cpu, 0xa, 0, out);
-            if (i >= out[0] >> 24 || (out[1] >> i & 1))
+            bool announced = i < out[0] >> 24 && !(out[1] >> i & 1);
+            if (!announced && !(rig.leaf_23h[3][0] >> i & 1))
                 continue;
             write_msr(MSR_IA32_PERFEVTSEL0, architectural[i].event |
                                                 architectural[i].umask << PERFEVTSEL_UMASK_SHIFT |

@@ -476,18 +476,31 @@ static void latency_is_divided_from_format_5_on(void **state)
 
 /* Gracemont: the bits of a locked access and of a miss of the second-level TLB have changed
  * places. */
-static void data_source_of_gracemont(void **state)
+/* Gracemont, Crestmont and Lion Cove have tables and bits of their own. */
+static void data_source_by_core(void **state)
 {
     (void)state;
-    set_up(gracemont, 9, BASIC_SIZE + MEMINFO_SIZE);
-    write_msr(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_MEMINFO);
-    write_msr(MSR_PEBS_LD_LAT_THRESHOLD, 30);
-    write_msr(MSR_IA32_PMC0, (uint32_t)-1);
-    write_msr(MSR_IA32_PERFEVTSEL0, 0x05d0 | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
-    load(0xa000, 2, 31);
-    load(0xb000, 4, 300);
-    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE), 0xb000, "address");
-    CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 8), 0x2c, "source: memory, STLB miss in bit 5");
+    static const struct {
+        const char *core;
+        uint16_t wanted[4]; /* L1, L2, L3, memory with a miss of the STLB */
+    } cases[] = {{"pmu.pebs_source=0", {0x01, 0x03, 0x04, 0x1c}},
+                 {"pmu.pebs_source=1", {0x01, 0x03, 0x04, 0x2c}},
+                 {"pmu.pebs_source=2", {0x01, 0x03, 0x04, 0x4a}},
+                 {"pmu.pebs_source=3", {0x01, 0x05, 0x08, 0x411}}};
+    for (unsigned i = 0; i < LENGTH(cases); i++)
+        for (unsigned level = 1; level <= 4; level++) {
+            set_up_changed(gracemont, 9, BASIC_SIZE + MEMINFO_SIZE, cases[i].core, NULL);
+            write_msr(MSR_PEBS_DATA_CFG, PEBS_DATA_CFG_MEMINFO);
+            write_msr(MSR_PEBS_LD_LAT_THRESHOLD, 30);
+            write_msr(MSR_IA32_PMC0, (uint32_t)-1);
+            write_msr(MSR_IA32_PERFEVTSEL0,
+                      0x05d0 | BOTH_RINGS | PERFEVTSEL_EN | PERFEVTSEL_ADAPTIVE);
+            load(0xa000, 2, 31);
+            load(0xb000, level, 300);
+            CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE), 0xb000, "address");
+            CHECK_EQUAL(peek(PEBS_BUFFER + BASIC_SIZE + 8), cases[i].wanted[level - 1],
+                        "%s: level %u", cases[i].core, level);
+        }
 }
 
 /* PEBS_TIMING_INFO: cycles since the instruction before retired, in bits 47:32 of the first
@@ -617,7 +630,7 @@ const struct CMUnitTest pebs_tests[] = {
     RULE(adaptive_lbr_group_has_as_many_as_asked_for),
     RULE(extended_pebs),
     RULE(latency_is_divided_from_format_5_on),
-    RULE(data_source_of_gracemont),
+    RULE(data_source_by_core),
     RULE(retire_latency_with_timing_info),
     RULE(counters_group_of_format_6),
     RULE(precise_distribution_records_the_event_that_overflows),

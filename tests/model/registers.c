@@ -100,6 +100,8 @@ static void fixed_ctr_ctrl_reserved_bits(void **state)
         for (unsigned i = 0; i < 16; i++)
             if (fixed_there(i))
                 mask |= field << FIXED_CTR_CTRL_BITS * i;
+        if (rig.capabilities & PERF_CAP_RDPMC_METRICS_CLEAR)
+            mask |= FIXED_CTR_CTRL_METRICS_CLEAR_EN;
         check_bits(MSR_IA32_FIXED_CTR_CTRL, mask, "IA32_FIXED_CTR_CTRL");
         check_refused_write_changes_nothing(MSR_IA32_FIXED_CTR_CTRL, 0x3, 1ULL << 63);
     }

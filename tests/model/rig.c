@@ -12,12 +12,12 @@
 
 #define RAM_BYTES (2u << 20)
 
-const char *const all_profiles[13] = {
-    "merom",   "core2",          "kvm",       "westmere", "sandybridge", "haswell", "skylake",
-    "icelake", "sapphirerapids", "alderlake", "goldmont", "gracemont",   "none"};
-const char *const pmu_profiles[11] = {"core2",     "kvm",      "westmere", "sandybridge",
-                                      "haswell",   "skylake",  "icelake",  "sapphirerapids",
-                                      "alderlake", "goldmont", "gracemont"};
+const char *const all_profiles[14] = {
+    "merom",   "core2",          "kvm",       "westmere", "sandybridge", "haswell",   "skylake",
+    "icelake", "sapphirerapids", "alderlake", "goldmont", "gracemont",   "arrowlake", "none"};
+const char *const pmu_profiles[12] = {"core2",     "kvm",      "westmere",  "sandybridge",
+                                      "haswell",   "skylake",  "icelake",   "sapphirerapids",
+                                      "alderlake", "goldmont", "gracemont", "arrowlake"};
 struct rig rig;
 
 int rig_stop(void **state)

@@ -23,8 +23,8 @@
 
 /* Every profile that ships; those from perfmon version 2 on; the first n of pmu_profiles have less
  * than version 4. */
-extern const char *const all_profiles[13];
-extern const char *const pmu_profiles[11];
+extern const char *const all_profiles[14];
+extern const char *const pmu_profiles[12];
 
 extern struct rig {
     struct profile profile;
