@@ -7,6 +7,7 @@
  */
 #include "x86/pmu.h"
 #include "boot/segments.h"
+#include "lab/branches.h"
 
 .macro FUNCTION name
     .text
@@ -216,6 +217,67 @@ branch_jumps_far_pointer:
     TAKEN branch_jumps_ret, branch_kinds_ret, LBR_SELECT_NEAR_RET
     TAKEN branch_kinds_ret, pmu_window_return, LBR_SELECT_NEAR_RET
     END_RUN branch_kinds_run
+
+/* ---- 23-4: multiplies that each need the one before, between near relative jumps; the loops end in
+ * conditional ones ---- */
+
+    FUNCTION branch_stretches
+    jmp     branch_stretch_1
+    int3
+.macro STRETCH n, next
+    AT branch_stretch_\n
+    imull   $\n, %edi, %ecx
+1:
+    imulq   %rax, %rax
+    decl    %ecx
+    jnz     1b
+    AT branch_stretch_end_\n
+    jmp     \next
+    int3
+.endm
+    STRETCH 1, branch_stretch_2
+    STRETCH 2, branch_stretch_3
+    STRETCH 3, branch_stretch_4
+    STRETCH 4, branch_stretch_5
+    STRETCH 5, branch_stretches_ret
+    AT branch_stretches_ret
+    ret
+
+    RUN branch_stretches_run
+    TAKEN branch_stretches, branch_stretch_1, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_stretch_end_1, branch_stretch_2, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_stretch_end_2, branch_stretch_3, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_stretch_end_3, branch_stretch_4, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_stretch_end_4, branch_stretch_5, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_stretch_end_5, branch_stretches_ret, LBR_SELECT_NEAR_REL_JMP
+    END_RUN branch_stretches_run
+
+/* ---- 23-4: a xorshift generator decides each time; from 0 it gives 0 for ever. The loop goes on by a
+ * near relative jump, so that the only conditional one that is taken is the one that is decided,
+ * but for the last ---- */
+
+    FUNCTION branch_decided
+    movl    $BRANCH_DECISIONS, %ecx
+1:
+    movq    %rdi, %rax
+    shlq    $13, %rax
+    xorq    %rax, %rdi
+    movq    %rdi, %rax
+    shrq    $7, %rax
+    xorq    %rax, %rdi
+    movq    %rdi, %rax
+    shlq    $17, %rax
+    xorq    %rax, %rdi
+    testl   $0x10000, %edi
+    AT branch_decision
+    jz      2f
+    nop
+2:
+    decl    %ecx
+    jz      3f
+    jmp     1b
+3:
+    ret
 
 /* ---- 14-5: the breakpoint is on the NOP ---- */
 

@@ -1,10 +1,14 @@
 /*
  * Branches whose order is known from the listing, and their comparison with the records that the
  * processor kept. The functions under test stand in lab/branches.S, each with the list of
- * the branches that it takes.
+ * the branches that it takes. Read by C and by GNU as.
  */
 #ifndef PMULAB_BRANCHES_H
 #define PMULAB_BRANCHES_H
+
+#define BRANCH_DECISIONS 512 /* of branch_decided() */
+
+#ifndef __ASSEMBLER__
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -93,6 +97,19 @@ extern const struct branch_run branch_jumps_run;
 void branch_kinds(uint64_t unused);
 extern const struct branch_run branch_kinds_run;
 
+/* 23-4: near relative jumps, and between each two of them a loop of multiplies that each need the
+ * one before: rounds of them, twice, three times, to BRANCH_STRETCHES times as many. The list has
+ * these jumps alone. */
+#define BRANCH_STRETCHES 5
+void branch_stretches(uint64_t rounds);
+extern const struct branch_run branch_stretches_run;
+
+/* 23-4: the conditional jump branch_decision, BRANCH_DECISIONS times, taken or not as a
+ * pseudo-random generator has it; from seed 0 it is taken each time. One conditional jump more is
+ * taken, the last. */
+void branch_decided(uint64_t seed);
+extern const char branch_decision[];
+
 /* 14-5: a call and a jump to branch_breakpoint, where a breakpoint is; the list ends there. */
 void branch_to_breakpoint(uint64_t unused);
 extern const char branch_breakpoint[];
@@ -108,4 +125,5 @@ extern const struct branch_run branch_high_run;
 extern const char branch_user[], branch_user_end[];
 extern const struct branch_run branch_user_run;
 
+#endif
 #endif

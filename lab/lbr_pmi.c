@@ -1,11 +1,15 @@
 /* A PMI while branches are recorded. */
 #include "lab/lbr_pmi.h"
 
+#include "kernel/cpuid.h"
 #include "kernel/msr.h"
+#include "kernel/print.h"
 #include "lab/bodies.h"
 #include "lab/branches.h"
 #include "lab/pmi_wait.h"
 #include "lab/take.h"
+#include "pmu/debugctl.h"
+#include "pmu/errata.h"
 #include "x86/msr.h"
 
 #define SELECT         (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
@@ -48,4 +52,18 @@ struct lbr_pmi lbr_pmi(uint64_t debugctl, bool goes_on)
         take_one(debugctl);
     while (take_again(&take, seen.one && seen.recorded != 0 && seen.went_on == goes_on));
     return seen;
+}
+
+const char *lbr_freeze_missing(void)
+{
+    static char reason[2 * ERRATA_TEXT];
+    char condition[ERRATA_TEXT];
+    /* As in 15-4: every version from 2 on has the bit, but not every hypervisor. */
+    if (hypervisor_present() && !debugctl_takes(DEBUGCTL_FREEZE_LBRS_ON_PMI))
+        return "IA32_DEBUGCTL[11] cannot be set under this hypervisor (CPUID.1:ECX[31] = 1)";
+    const struct erratum *unfrozen = errata_here(ERRATUM_LBR_UNFROZEN, condition);
+    if (unfrozen == NULL)
+        return NULL;
+    ksnprintf(reason, sizeof(reason), "%s on %s (CPUID.1:EAX)", unfrozen->what, condition);
+    return reason;
 }

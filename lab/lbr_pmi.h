@@ -24,4 +24,8 @@ struct lbr_pmi {
 #define LBR_PMI_NEEDS (NEED_PMU | NEED_GLOBAL_CTRL | NEED_INSTRUCTIONS | NEED_PMI)
 struct lbr_pmi lbr_pmi(uint64_t debugctl, bool goes_on);
 
+/* Why FREEZE_LBRS_ON_PMI cannot be asked for here, beside what NEED_FREEZE says: a hypervisor that
+ * keeps the bit, an erratum. NULL: it can. */
+const char *lbr_freeze_missing(void);
+
 #endif

@@ -14,7 +14,7 @@
 const struct erratum errata[] = {
     {"AAK100, AAP53, BD53", "Nehalem, Westmere",
      "a general counter may count at the core's clock or not at all, until a sequence of events has reset it: done before each experiment",
-     "15-*,18-15,22-*",
+     "15-*,18-15,22-*,23-5",
      "Core i7 mobile specification update, AAP53; Linux, core.c, intel_pmu_nhm_workaround()",
      ERRATUM_COUNTERS,
      ROWS{{0x1a, ANY, 0}, {0x1e, ANY, 0}, {0x2e, ANY, 0}, {0x25, ANY, 0}, {0x2c, ANY, 0}, {0x2f, ANY, 0}, {0}}},
@@ -85,7 +85,7 @@ const struct erratum errata[] = {
           {0x7a, 1, 1, 0x28}, {0x7a, 8, 8, 0x06}, {0}}},
     {"lbr_init_atom", "Atom 230, N270 and relatives",
      "FREEZE_LBRS_ON_PMI fails",
-     "14-5",
+     "14-5,23-5",
      "Linux, lbr.c, intel_pmu_lbr_init_atom()",
      ERRATUM_LBR_UNFROZEN,
      ROWS{{0x1c, 0, 9, 0}, {0}}},

@@ -321,6 +321,14 @@ void lbr_finish(window_body body, uint64_t arg)
     pmu_window(info.control, on, on & ~info.enable, body, arg);
 }
 
+void lbr_thaw(void)
+{
+    if (pmu_info()->freeze_in_status)
+        pmu_status_reset(GLOBAL_STATUS_LBR_FRZ);
+    else
+        wrmsr(info.control, lbr_control() | info.enable);
+}
+
 /* An address with its symbol, padded to a column of that width. */
 static void print_address(uint64_t address, int width)
 {

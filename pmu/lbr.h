@@ -98,6 +98,11 @@ void lbr_stop(void);
 /* Runs body(arg) in the window without touching what is on, and ends the recording with it. */
 void lbr_finish(window_body body, uint64_t arg);
 
+/* In the handler of a PMI that has frozen the records (FREEZE_LBRS_ON_PMI): lets the recording go
+ * on. From version 4 on LBR_FRZ is cleared and the switch has stayed; before, the PMI has cleared
+ * the switch. */
+void lbr_thaw(void);
+
 /* Prints the stack, newest first, as '#' lines with symbols. */
 void lbr_dump(const char *title);
 

@@ -63,6 +63,8 @@ extern const struct experiment ex23_2;
 extern const struct experiment ex23_3;
 extern const struct experiment ex23_8;
 extern const struct experiment ex23_10;
+extern const struct experiment ex23_4;
+extern const struct experiment ex23_5;
 
 const struct experiment *const experiments[] = {
     &ex0_1,
@@ -123,6 +125,8 @@ const struct experiment *const experiments[] = {
     &ex23_3,
     &ex23_8,
     &ex23_10,
+    &ex23_4,
+    &ex23_5,
     NULL,
 };
 // clang-format on

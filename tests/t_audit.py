@@ -132,10 +132,10 @@ MACHINES = [
       'back_to_ring_0: "recorded, FROM behind it"'], []),
     ("sapphirerapids", ["pmu.int_from_behind=yes"], [], "run=14-7", CLEAN, ['"recorded, FROM behind it"'], []),
     # The first Atoms: records that FREEZE_LBRS_ON_PMI does not stop; from stepping 10 on they stand still.
-    ("core2", [ATOM.format(2), *ATOM_LBR, "pmu.lbr_freeze_fails=yes"], [], "run=14-1,14-5", CLEAN,
+    ("core2", [ATOM.format(2), *ATOM_LBR, "pmu.lbr_freeze_fails=yes"], [], "run=14-1,14-5,23-5", CLEAN,
      ["\nok - ex14-5 without FREEZE_LBRS_ON_PMI the records go on in the PMI handler\n",
       "LBR_FRZ from 4 on # SKIP FREEZE_LBRS_ON_PMI fails on model 0x1c before stepping 10 (CPUID.1:EAX)\n"], []),
-    ("core2", [ATOM.format("a"), *ATOM_LBR], [], "run=14-1,14-5", CLEAN,
+    ("core2", [ATOM.format("a"), *ATOM_LBR], [], "run=14-1,14-5,23-5", CLEAN,
      ["\nok - ex14-5 with it they stand still: LBR cleared before version 4, LBR_FRZ from 4 on\n"], []),
     ("core2", [ATOM.format("a"), *ATOM_LBR, "pmu.lbr_freeze_fails=yes"], [], "run=14-5", FAILS,
      ["\nnot ok - ex14-5 with it they stand still: LBR cleared before version 4, LBR_FRZ from 4 on\n"], []),

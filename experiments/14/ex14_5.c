@@ -8,7 +8,6 @@
 #include "lab/lbr_pmi.h"
 #include "lab/take.h"
 #include "pmu/debugctl.h"
-#include "pmu/errata.h"
 #include "x86/msr.h"
 
 enum { ONE_TRAP, LBR_CLEARED, RECORDS_KEPT, TR_LEFT, TR_RECORDS_KEPT, GO_ON, STAND_STILL };
@@ -144,19 +143,12 @@ static void check_pmi(void)
     value_str("records", pmi.went_on ? "went on" : "stood still");
     check(GO_ON, pmi.one && pmi.went_on);
 
-    /* As in 15-4: every version from 2 on has the bit, but not every hypervisor. */
+    missing = lbr_freeze_missing();
+    if (missing != NULL) {
+        check_skip(STAND_STILL, "%s", missing);
+        return;
+    }
     bool on = debugctl_takes(DEBUGCTL_FREEZE_LBRS_ON_PMI);
-    if (!on && hypervisor_present()) {
-        check_skip(STAND_STILL, "IA32_DEBUGCTL[11] cannot be set under this hypervisor "
-                                "(CPUID.1:ECX[31] = 1)");
-        return;
-    }
-    char condition[ERRATA_TEXT];
-    const struct erratum *unfrozen = errata_here(ERRATUM_LBR_UNFROZEN, condition);
-    if (unfrozen != NULL) {
-        check_skip(STAND_STILL, "%s on %s (CPUID.1:EAX)", unfrozen->what, condition);
-        return;
-    }
     value_str("debugctl_11", on ? "set" : "cannot be set");
     pmi = on ? lbr_pmi(DEBUGCTL_FREEZE_LBRS_ON_PMI, false) : (struct lbr_pmi){0};
     bool lbr = pmi.control & lbr_info()->enable, frozen = pmi.status & GLOBAL_STATUS_LBR_FRZ;
