@@ -30,6 +30,7 @@
         .set LBR_TO, 0x1600
         .set LBR_ALL, 0x7f0007  /* every kind in both rings, LBREn */
         .set LBR_USER, 0x7f0005 /* in ring 3 alone */
+        .set LOG_HIGH, 8        /* IA32_PERFEVTSELx[35] */
 
 /* OPEN ... CLOSE: counters from 0; FIXED0 counts instructions in both rings, PMC0 in ring 3, PMC1 in ring 0,
    FIXED1 and FIXED2 clocks. The counts are in n_* afterwards. Changes RAX, RCX, RDX. */
@@ -340,7 +341,7 @@ spin_end:
         jc 1f
 no_records:
         SKIP "architectural branch records", "CPUID.7:EDX[19] = 0"
-        jmp records_end
+        jmp logged_end
 1:
         TRY "a depth of branch records that is not announced: #GP", 13, 0
         WRITE_MSR LBR_DEPTH, 24
@@ -384,7 +385,47 @@ recorded_jump:
         EQUAL "into ring 3, which alone is recorded: FROM hides ring 0", %rax, $-1
         READ_MSR LBR_FROM + 1
         EQUAL "the way back is not recorded", %rax, $0
-records_end:
+
+        /* What happened between two of them: instructions, the branch itself with them, up to three */
+        mov $0x1c, %eax
+        cpuid
+        test $0x10000, %ecx
+        jnz 1f
+        SKIP "events in branch records", "CPUID.1CH:ECX[16] = 0"
+        jmp logged_end
+1:
+        WRITE_MSR SELECT0, INSTRUCTIONS | USR | OS | EN, LOG_HIGH
+        WRITE_MSR GLOBAL_CTRL, 1
+        WRITE_MSR LBR_CTL, LBR_ALL
+        jmp 1f
+1:      nop
+        jmp 1f
+1:      xor %eax, %eax
+        jnz 1f
+        jmp 1f
+1:      jmp 1f
+1:      nop
+        nop
+        nop
+        nop
+        jmp 1f
+1:      call recorded_leaf
+        WRITE_MSR LBR_CTL, 0
+        WRITE_MSR GLOBAL_CTRL, 0
+        WRITE_MSR SELECT0, 0
+        .macro LOGGED text, record, n
+        READ_MSR LBR_INFO + \record
+        shr $32, %rax
+        and $3, %eax
+        EQUAL "\text", %rax, $\n
+        .endm
+        LOGGED "a RET is one", 0, 1
+        LOGGED "so is the CALL before it", 1, 1
+        LOGGED "four NOPs and a JMP are more than three", 2, 3
+        LOGGED "a JMP alone", 3, 1
+        LOGGED "a Jcc that is not taken ends nothing", 4, 3
+        LOGGED "a NOP and a JMP", 5, 2
+logged_end:
 
         /* For whoever compares two runs: the same numbers, to the last bit. */
         .macro TELL text, from
