@@ -186,6 +186,10 @@ MACHINES = [
         [SIGNATURE.format("0x00090672"), "cpuid.0x1a=0x20000001 0 0 0"])],
     ("sapphirerapids", [SIGNATURE.format("0x00090672"), "cpuid.0x1a=0x40000001 0 0 0", *EIGHT_MIB], [], PEBS, CLEAN,
      [*SAMPLED, SLOW_LOADS, "  counters: 0xfe\n"], ["SKIP"]),
+    # Precise distribution on every counter, of either kind, and on none: the record is of the event that overflows or
+    # of the next, and which of the two nothing announces.
+    *[("sapphirerapids", [f"pmu.pebs_pdist={counters}", *EIGHT_MIB], [], "run=15-5,15-6,15-7,15-8,15-9,15-10,23-8,23-10",
+       CLEAN, [*SAMPLED, SLOW_LOADS, "\nok - ex23-10 "], ["SKIP"]) for counters in ("0xf000000ff", "0")],
     # Format 6.
     ("sapphirerapids", [SIGNATURE.format("0x000b06d1"), "pmu.pebs_format=6", "pmu.capabilities=0x2f6ff"], [],
      "run=15-5,15-6,15-7,15-8", CLEAN, [*SAMPLED, "PEBS records of 208 bytes, format 6\n"], ["SKIP"]),
