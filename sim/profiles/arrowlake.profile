@@ -94,6 +94,9 @@ pmu.pebs_counters = 0x3ff
 pmu.pebs_format = 6
 # Precise distribution on IA32_PMC0 and IA32_PMC1: the events' PDISTCounter in the perfmon list.
 pmu.pebs_pdist = 0x3
+# IA32_FIXED_CTR0 samples without a retire latency, as on Meteor Lake: Linux, rwc_get_event_constraints(),
+# through which Arrow Lake's P cores go as well.
+pmu.pebs_untimed = 0x100000000
 pmu.pebs_load_latency = yes
 pmu.pebs_source = 3 # Lion Cove
 pmu.lbr_depth = 32
