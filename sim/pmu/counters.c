@@ -174,7 +174,7 @@ void pmi_request(struct pmu *pmu, const char *why)
 static void overflowed(struct pmu *pmu, unsigned status_bit, const struct counter *c,
                        const char *name, unsigned index)
 {
-    if (pmu->kind->status)
+    if (pmu->kind->status && !reloads_itself(pmu, status_bit))
         pmu->global_status |= ARCH_BIT(status_bit);
     if (c->interrupt) {
         char why[48];
@@ -235,6 +235,7 @@ unsigned counter_width(const struct pmu *pmu, unsigned bit)
 void counters_sync(struct pmu *pmu)
 {
     unsigned bit;
+    uint64_t carried = 0;
     FOR_EACH_COUNTING(pmu, bit, m)
     {
         struct counter *c = counter_at(pmu, bit);
@@ -247,8 +248,11 @@ void counters_sync(struct pmu *pmu)
         if (bit == GLOBAL_FIXED_SHIFT + SLOTS_COUNTER)
             metrics_tear(pmu);
         pebs_overflow(pmu, bit);
+        carried |= ARCH_BIT(bit);
     }
     metrics_sync(pmu);
+    if (carried)
+        reload_counters(pmu, carried);
 }
 
 static uint64_t deadline_of(const struct pmu *pmu, const struct counter *c, unsigned width)

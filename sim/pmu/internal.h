@@ -70,6 +70,8 @@ struct pmu {
     struct counter fixed[PROFILE_MAX_FIXED];
     uint64_t perfevtsel[PMU_MAX_GENERAL];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status;
+    uint64_t general_cfg_b[PMU_MAX_GENERAL], general_cfg_c[PMU_MAX_GENERAL];
+    uint64_t fixed_cfg_b[PROFILE_MAX_FIXED], fixed_cfg_c[PROFILE_MAX_FIXED];
     uint64_t misc_enable, debugctl;
     uint64_t offcore_rsp[2];
     uint8_t noted[0x10000 / 8]; /* encodings of absent events that the trace has named */
@@ -182,6 +184,17 @@ void counters_configure(struct pmu *pmu); /* after any change of a control regis
 void counters_reschedule(struct pmu *pmu);
 /* The total of the rings in which a counter counts. */
 uint64_t ring_total(const struct pmu *pmu, const struct counter *c, enum cpu_event e);
+
+/* ---- reload.c: bitmaps of counters are as in IA32_PERF_GLOBAL_CTRL ---- */
+
+uint64_t reloadable_counters(const struct pmu *pmu);
+/* The bits that CFG_B and CFG_C have. */
+uint64_t reload_causes_mask(const struct pmu *pmu);
+uint64_t reload_value_mask(const struct pmu *pmu);
+bool reloads_itself(const struct pmu *pmu, unsigned bit);
+/* These counters have overflowed: reloads those of which they are causes. Their deadlines follow:
+ * whoever finds an overflow is not before the deadline of before, and makes a new one. */
+void reload_counters(struct pmu *pmu, uint64_t overflowed);
 
 /* ---- metrics.c: PERF_METRICS., as the counters' functions of the same names need it ---- */
 

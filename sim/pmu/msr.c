@@ -33,6 +33,18 @@ static bool has_strided_fixed(const struct pmu *pmu, unsigned i)
     return pmu->kind->strided && has_fixed(pmu, i);
 }
 
+/* SDM vol. 4, IA32_PMC_GPn_CFG_B, _CFG_C, IA32_PMC_FXm_CFG_B, _CFG_C. Where there is architectural
+ * PEBS, which the model has not, more counters have a CFG_C. */
+static bool has_general_reload(const struct pmu *pmu, unsigned i)
+{
+    return has_strided_general(pmu, i) && (reloadable_counters(pmu) >> i & 1);
+}
+
+static bool has_fixed_reload(const struct pmu *pmu, unsigned i)
+{
+    return has_strided_fixed(pmu, i) && (reloadable_counters(pmu) >> GLOBAL_FIXED_SHIFT >> i & 1);
+}
+
 static bool has_fixed_ctr_ctrl(const struct pmu *pmu, unsigned i)
 {
     (void)i;
@@ -470,6 +482,10 @@ const struct msr_rule intel_msrs[] = {
     {MSR_IA32_PMC_GP0_CTR,            MSR_IA32_PMC_STRIDE, PMU_MAX_GENERAL,   has_strided_general, .read = read_pmc, .takes = general_mask, .write = write_a_pmc},
     {MSR_IA32_PMC_GP0_CFG_A,          MSR_IA32_PMC_STRIDE, PMU_MAX_GENERAL,   has_strided_general, KEPT(perfevtsel), .takes = perfevtsel_mask, .write = write_perfevtsel},
     {MSR_IA32_PMC_FX0_CTR,            MSR_IA32_PMC_STRIDE, PROFILE_MAX_FIXED, has_strided_fixed,   .read = read_fixed, .takes = fixed_mask, .write = write_fixed},
+    {MSR_IA32_PMC_GP0_CFG_B,          MSR_IA32_PMC_STRIDE, PMU_MAX_GENERAL,   has_general_reload,  KEPT(general_cfg_b), .takes = reload_causes_mask, .steers = true},
+    {MSR_IA32_PMC_GP0_CFG_C,          MSR_IA32_PMC_STRIDE, PMU_MAX_GENERAL,   has_general_reload,  KEPT(general_cfg_c), .takes = reload_value_mask, .steers = true},
+    {MSR_IA32_PMC_FX0_CFG_B,          MSR_IA32_PMC_STRIDE, PROFILE_MAX_FIXED, has_fixed_reload,    KEPT(fixed_cfg_b), .takes = reload_causes_mask, .steers = true},
+    {MSR_IA32_PMC_FX0_CFG_C,          MSR_IA32_PMC_STRIDE, PROFILE_MAX_FIXED, has_fixed_reload,    KEPT(fixed_cfg_c), .takes = reload_value_mask, .steers = true},
     {MSR_IA32_FIXED_CTR0,             1, PROFILE_MAX_FIXED, has_fixed,          .read = read_fixed, .takes = fixed_mask, .write = write_fixed},
     {MSR_IA32_FIXED_CTR_CTRL,         1, 1,                 has_fixed_ctr_ctrl, KEPT(fixed_ctr_ctrl), .takes = fixed_ctr_ctrl_mask, .steers = true},
     {MSR_IA32_PERF_GLOBAL_STATUS,     1, 1,                 has_status,         .read = read_global_status},

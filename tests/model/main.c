@@ -8,6 +8,7 @@ int main(void)
            _cmocka_run_group_tests("registers", register_tests, n_register_tests, NULL, NULL) +
            _cmocka_run_group_tests("counting", counting_tests, n_counting_tests, NULL, NULL) +
            _cmocka_run_group_tests("version6", version6_tests, n_version6_tests, NULL, NULL) +
+           _cmocka_run_group_tests("reload", reload_tests, n_reload_tests, NULL, NULL) +
            _cmocka_run_group_tests("metrics", metrics_tests, n_metrics_tests, NULL, NULL) +
            _cmocka_run_group_tests("overflow", overflow_tests, n_overflow_tests, NULL, NULL) +
            _cmocka_run_group_tests("freeze", freeze_tests, n_freeze_tests, NULL, NULL) +
