@@ -255,15 +255,17 @@ static void record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64
         last_exception(pmu);
     if (!ring_recorded(pmu, pmu->cpu->cpl) || !kind_recorded(pmu, kind, from, to))
         return;
+    bool pops = kind == BR_RET && (pmu->lbr_ctl & LBR_CTL_CALL_STACK);
+    if (!pops)
+        cpu_event(pmu->cpu, EV_LBR_INSERT, 1);
     struct lbr_entry e = {from, to, info(pmu, kind, mispredicted)};
     if (!ring_recorded(pmu, cpl_from))
         e.from = FROM_FILTERED_OUT;
     pmu->last = e;
-    if (kind == BR_RET && (pmu->lbr_ctl & LBR_CTL_CALL_STACK))
+    if (pops)
         pop(pmu);
     else
         push(pmu, &e);
-    cpu_event(pmu->cpu, EV_LBR_INSERT, 1);
 }
 
 const struct lbr_kind lbr_architectural = {

@@ -49,6 +49,11 @@ static void lbr_inserts_are_counted(void **state)
     for (unsigned i = 0; i < 40; i++)
         branch(i % 4 ? BR_JCC : BR_JMP_REL, 0x1000, 0x2000);
     CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 30, "of 40 branches, 30 are recorded");
+    write_msr(MSR_IA32_LBR_CTL, LBR_CTL_LBREN | LBR_CTL_OS | LBR_CTL_CALL_STACK |
+                                    LBR_CTL_NEAR_REL_CALL | LBR_CTL_NEAR_RET);
+    for (unsigned i = 0; i < 6; i++)
+        branch(i % 3 == 2 ? BR_RET : BR_CALL_REL, 0x1000, 0x2000);
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 34, "a return that takes a record away writes none");
 }
 
 /* USR and OS: CPL 0 is OS, all else USR; neither counts nothing. */

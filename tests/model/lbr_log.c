@@ -83,6 +83,21 @@ static void a_record_counts_events_since_the_one_before(void **state)
     }
 }
 
+/* What the branch itself makes is in its own record: the insertion too. */
+static void a_record_counts_its_own_insertion(void **state)
+{
+    (void)state;
+    rig_start("arrowlake", NULL);
+    select_event(0, 0x01e4 | COUNT | LOG);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+    write_msr(MSR_IA32_LBR_CTL, EVERY & ~LBR_CTL_JCC);
+    for (unsigned i = 0; i < 3; i++) {
+        branch(BR_JCC, 1, 2);
+        branch(BR_JMP_REL, 3, 4);
+        CHECK_EQUAL(logged(0), 1, "record %u", i);
+    }
+}
+
 /* The interpreter adds up whole blocks, which end with their branch; the PMU is asked in between.
  */
 static void a_record_counts_what_no_one_has_looked_at(void **state)
@@ -192,6 +207,7 @@ static void a_logged_counter_overflows_as_ever(void **state)
 const struct CMUnitTest lbr_log_tests[] = {
     RULE(logging_needs_its_counters_bit),
     RULE(a_record_counts_events_since_the_one_before),
+    RULE(a_record_counts_its_own_insertion),
     RULE(a_record_counts_what_no_one_has_looked_at),
     RULE(a_record_counts_what_its_counter_counts),
     RULE(what_is_not_recorded_ends_no_count),
