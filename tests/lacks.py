@@ -1,7 +1,7 @@
 """Why an experiment is skipped on a profile: whether what its reason says is so.
 
-A reason names the bits that tell ("CPUID.7:EDX[19] = 0"): they are looked up in the profile, so that a new experiment
-needs no line here. What names no bit stands in PECULIAR with the only profiles that may say it.
+A reason names the bits that tell ("CPUID.7:EDX[19] = 0", "CPUID.7.1:EAX[8] = 0"): they are looked up in the profile,
+so that a new experiment needs no line here. What names no bit stands in PECULIAR with the only profiles that may say it.
 """
 
 import functools
