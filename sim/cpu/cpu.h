@@ -139,6 +139,7 @@ struct cpu {
     } last_load;
 
     bool want_branches; /* sim/pmu or tracing wants pmu_branch() for each taken branch */
+    bool branched;      /* and has been told of one by this system instruction */
 
     /* The exception that cpu_fault() raised, and the innermost _setjmp() that takes it (a jmp_buf;
      * see internal.h). */

@@ -230,6 +230,7 @@ void op_system(struct cpu *cpu, const struct op *op)
     cpu->op = op;
     b->insn->rip = op->rip;
     cpu->rip = op[1].rip;
+    cpu->branched = false;
     if (!system_execute(cpu, b->insn))
         missing_instruction(cpu, b->insn);
     if (cpu->unfinished)
@@ -241,6 +242,8 @@ void op_system(struct cpu *cpu, const struct op *op)
     cpu->total[class][EV_SLOTS]++;
     cpu->total[class][EV_SLOTS_HEAVY]++;
     cpu->now++;
+    if (cpu->branched)
+        pmu_branch_retired(cpu->pmu);
     exec_update_mode(cpu);
     /* What it may have changed: IF, timers, counters, the shadow. */
     cpu->deadline = 0;

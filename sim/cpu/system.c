@@ -166,8 +166,10 @@ void far_branch_events(struct cpu *cpu)
 void cpu_branch_taken(struct cpu *cpu, enum branch_kind kind, uint64_t from, uint64_t to,
                       unsigned cpl_from, bool mispredicted)
 {
-    if (cpu->want_branches)
+    if (cpu->want_branches) {
         pmu_branch(cpu->pmu, kind, from, to, cpl_from, mispredicted);
+        cpu->branched = true;
+    }
     if (cpu->trace & TRACE_BRANCH)
         trace_branch(cpu, kind, from, to);
 }

@@ -102,7 +102,9 @@ struct pmu {
     struct lbr_entry ler;
     uint64_t lbr_cycle; /* core cycle of the last record, for the cycle count of LBR_INFO */
     bool lbr_timed;     /* architectural: there was one since recording began */
-    uint64_t lbr_logged[LBR_LOGS]; /* what those counters had counted at the last record */
+    /* What those counters had counted at the last record, and at the one before. */
+    uint64_t lbr_logged[LBR_LOGS], lbr_logged_before[LBR_LOGS];
+    bool lbr_open; /* the last record's instruction has not been counted yet */
 
     /* Debug store. */
     uint64_t rip;        /* of the instruction being executed, in careful mode: EventingIP */
@@ -227,6 +229,8 @@ struct lbr_entry *lbr_newest(struct pmu *pmu, unsigned i);
 /* IA32_LBR_DEPTH; false: not a depth of this processor. */
 bool lbr_set_depth(struct pmu *pmu, uint64_t depth);
 void lbr_set_ctl(struct pmu *pmu, uint64_t ctl);
+/* Logs in the newest record what its instruction has made since. */
+void lbr_complete_log(struct pmu *pmu);
 /* The address in a FROM register, without the flags that some formats keep in its upper bits. */
 uint64_t lbr_from_address(const struct profile *p, uint64_t from);
 uint64_t lbr_to_address(const struct profile *p, uint64_t to);

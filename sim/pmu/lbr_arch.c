@@ -71,11 +71,12 @@ static uint64_t event_count(unsigned counter, uint64_t n)
     return n << (LBR_INFO_PMC_SHIFT + LBR_INFO_PMC_BITS * counter);
 }
 
-static uint64_t log_events(const struct pmu *pmu)
+/* From when the counters had these counts. */
+static uint64_t log_events(const struct pmu *pmu, const uint64_t *since)
 {
     uint64_t counts = 0;
     for (unsigned i = 0; i < LBR_LOGS; i++) {
-        uint64_t n = counter_made(pmu, &pmu->general[i]) - pmu->lbr_logged[i];
+        uint64_t n = counter_made(pmu, &pmu->general[i]) - since[i];
         if (pmu->perfevtsel[i] & PERFEVTSEL_EN_LBR_LOG)
             counts |= event_count(i, n < LOG_MAX ? n : LOG_MAX);
     }
@@ -215,7 +216,7 @@ static uint64_t info(const struct pmu *pmu, enum branch_kind kind, bool mispredi
     if (pmu->lbr_timed)
         value |= LBR_INFO_CYC_CNT_VALID | cycles(pmu);
     if (pmu->lbr_info_bits & LBR_INFO_PMC_COUNTS)
-        value |= log_events(pmu);
+        value |= log_events(pmu, pmu->lbr_logged);
     return value & pmu->lbr_info_bits;
 }
 
@@ -240,8 +241,20 @@ static void push(struct pmu *pmu, const struct lbr_entry *e)
     pmu->lbr[pmu->lbr_tos] = *e;
     pmu->lbr_cycle = pmu->cpu->now / pmu->profile->uarch.retire_width;
     pmu->lbr_timed = true;
-    if (pmu->lbr_info_bits & LBR_INFO_PMC_COUNTS)
+    if (pmu->lbr_info_bits & LBR_INFO_PMC_COUNTS) {
+        memcpy(pmu->lbr_logged_before, pmu->lbr_logged, sizeof pmu->lbr_logged);
         end_log(pmu);
+    }
+}
+
+void lbr_complete_log(struct pmu *pmu)
+{
+    if (!(pmu->lbr_info_bits & LBR_INFO_PMC_COUNTS))
+        return;
+    uint64_t *of = &lbr_newest(pmu, 0)->info;
+    *of = (*of & ~LBR_INFO_PMC_COUNTS) | log_events(pmu, pmu->lbr_logged_before);
+    pmu->last.info = *of;
+    end_log(pmu);
 }
 
 /* "For operations which change the CPL, the operation is recorded in LBRs only if the CPL at the
@@ -266,6 +279,8 @@ static void record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64
         pop(pmu);
     else
         push(pmu, &e);
+    /* The instruction of a far transfer is counted behind its branch. */
+    pmu->lbr_open = kind == BR_FAR || kind == BR_EXCEPTION;
 }
 
 const struct lbr_kind lbr_architectural = {

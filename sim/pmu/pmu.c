@@ -90,10 +90,18 @@ void pmu_branch(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t 
 {
     if (kind == BR_INTERRUPT || kind == BR_EXCEPTION)
         pmu->rip = to;
+    pmu->lbr_open = false;
     if (pmu->lbr_kind->enabled(pmu))
         pmu->lbr_kind->record(pmu, kind, from, to, cpl_from, mispredicted);
     if (bts_enabled(pmu))
         bts_record(pmu, from, to, mispredicted);
+}
+
+void pmu_branch_retired(struct pmu *pmu)
+{
+    if (pmu->lbr_open)
+        lbr_complete_log(pmu);
+    pmu->lbr_open = false;
 }
 
 /* SDM vol. 3 "Single-Stepping on Branches": the processor clears BTF when it generates a debug

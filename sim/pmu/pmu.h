@@ -36,6 +36,8 @@ uint64_t pmu_deadline(const struct pmu *pmu);
  * up to date for its own needs. */
 void pmu_branch(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64_t to,
                 unsigned cpl_from, bool mispredicted);
+/* The system instruction that made the branch (a far transfer, INT n) has been counted. */
+void pmu_branch_retired(struct pmu *pmu);
 /* A #DB is about to be delivered (DEBUGCTL.LBR and BTF are cleared by the processor, SDM vol. 3
  * "IA32_DEBUGCTL MSR"). */
 void pmu_debug_exception(struct pmu *pmu);

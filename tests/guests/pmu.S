@@ -409,7 +409,8 @@ recorded_jump:
         nop
         nop
         jmp 1f
-1:      call recorded_leaf
+1:      int $0x85
+        call recorded_leaf
         WRITE_MSR LBR_CTL, 0
         WRITE_MSR GLOBAL_CTRL, 0
         WRITE_MSR SELECT0, 0
@@ -421,10 +422,12 @@ recorded_jump:
         .endm
         LOGGED "a RET is one", 0, 1
         LOGGED "so is the CALL before it", 1, 1
-        LOGGED "four NOPs and a JMP are more than three", 2, 3
-        LOGGED "a JMP alone", 3, 1
-        LOGGED "a Jcc that is not taken ends nothing", 4, 3
-        LOGGED "a NOP and a JMP", 5, 2
+        LOGGED "a NOP and an IRETQ", 2, 2
+        LOGGED "INT n, in the record of its delivery", 3, 1
+        LOGGED "four NOPs and a JMP are more than three", 4, 3
+        LOGGED "a JMP alone", 5, 1
+        LOGGED "a Jcc that is not taken ends nothing", 6, 3
+        LOGGED "a NOP and a JMP", 7, 2
 logged_end:
 
         /* For whoever compares two runs: the same numbers, to the last bit. */

@@ -98,6 +98,44 @@ static void a_record_counts_its_own_insertion(void **state)
     }
 }
 
+/* A far transfer is counted as an instruction when it is done; a fault is none, and what its
+ * handler does belongs to the next record. */
+static void a_far_transfer_is_in_its_own_record(void **state)
+{
+    (void)state;
+    static const struct {
+        enum branch_kind kind;
+        bool retires;
+    } transfers[] = {{BR_FAR, true}, {BR_EXCEPTION, true}, {BR_EXCEPTION, false}};
+    for (unsigned i = 0; i < LENGTH(transfers); i++) {
+        start();
+        branch(BR_JMP_REL, 1, 2);
+        retire(0, 1);
+        branch(transfers[i].kind, 3, 4);
+        if (transfers[i].retires) {
+            rig.cpu->total[0][EV_INSN]++;
+            pmu_branch_retired(rig.pmu);
+        }
+        CHECK_EQUAL(logged(0), transfers[i].retires ? 2 : 1, "transfer %u", i);
+        branch(BR_JMP_REL, 5, 6);
+        CHECK_EQUAL(logged(0), 0, "and not in the next one");
+        retire(0, 1);
+        pmu_branch_retired(rig.pmu);
+        CHECK_EQUAL(logged(0), 0, "nor what comes behind a near branch");
+        CHECK_EQUAL(read_msr(MSR_IA32_LBR_0_INFO + 1) >> 32 & 3, transfers[i].retires ? 2 : 1,
+                    "which changes no older one");
+    }
+    start();
+    branch(BR_EXCEPTION, 1, 2);
+    write_msr(MSR_IA32_LBR_CTL, EVERY & ~LBR_CTL_OTHER_BRANCH);
+    retire(0, 1);
+    branch(BR_FAR, 3, 4);
+    pmu_branch_retired(rig.pmu);
+    CHECK_EQUAL(logged(0), 0, "one that is not recorded");
+    branch(BR_JMP_REL, 5, 6);
+    CHECK_EQUAL(logged(0), 1, "is in the next");
+}
+
 /* The interpreter adds up whole blocks, which end with their branch; the PMU is asked in between.
  */
 static void a_record_counts_what_no_one_has_looked_at(void **state)
@@ -208,6 +246,7 @@ const struct CMUnitTest lbr_log_tests[] = {
     RULE(logging_needs_its_counters_bit),
     RULE(a_record_counts_events_since_the_one_before),
     RULE(a_record_counts_its_own_insertion),
+    RULE(a_far_transfer_is_in_its_own_record),
     RULE(a_record_counts_what_no_one_has_looked_at),
     RULE(a_record_counts_what_its_counter_counts),
     RULE(what_is_not_recorded_ends_no_count),
