@@ -31,6 +31,7 @@ enum need {
     NEED_LOAD_LATENCY = 1 << 15, /* PEBS with latency and data source of loads */
     NEED_APERF = 1 << 20,        /* IA32_APERF and IA32_MPERF */
     NEED_ARCH_LBR = 1 << 21,     /* the branch records are architectural */
+    NEED_HYBRID = 1 << 22,       /* a hybrid processor: several kinds of core */
 };
 
 /* NULL when all that needs names is here, else why the first missing one is not, naming the CPUID

@@ -286,6 +286,7 @@ void pmu_init_cpu(void)
     pmu_reset();
     pmu_info_probe();
     pebs_init_cpu();
+    lbr_init();
 }
 
 void pmu_init(void)
@@ -293,5 +294,4 @@ void pmu_init(void)
     pmi_init();
     errata_init();
     pmu_init_cpu();
-    lbr_init();
 }

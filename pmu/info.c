@@ -18,6 +18,7 @@
 #include "x86/cpuid.h"
 
 #define LEAF_FEATURES 0x07
+#define LEAF_CORE     0x1a
 #define LEAF_PMU      0x0a
 #define WIDTH_MIN     32 /* a write by the old address takes 32 bits */
 #define WIDTH_MAX     64
@@ -117,14 +118,14 @@ static void find_general_by_leaf_23h(void)
 }
 
 /* A hybrid processor without leaf 23H names in leaf 0AH what its two kinds of core have in common:
- * the P cores of Alder Lake and Raptor Lake have two general counters more (Linux
+ * the P cores of Alder Lake and Raptor Lake, and they alone, have two general counters more (Linux
  * arch/x86/events/intel/core.c, intel_pmu_init()). */
 static unsigned general_end_of_hybrid(void)
 {
-    bool hybrid =
-        cpuid(0, 0).eax >= LEAF_FEATURES && (cpuid(LEAF_FEATURES, 0).edx & CPUID_7_EDX_HYBRID);
-    return info.n_general +
-           (hybrid && info.n_general + HYBRID_MORE <= PMU_MAX_GENERAL ? HYBRID_MORE : 0);
+    bool more = (cpuid(LEAF_FEATURES, 0).edx & CPUID_7_EDX_HYBRID) &&
+                info.core >> CPUID_1A_CORE_TYPE_SHIFT == CPUID_1A_CORE_TYPE_CORE &&
+                info.n_general + HYBRID_MORE <= PMU_MAX_GENERAL;
+    return info.n_general + (more ? HYBRID_MORE : 0);
 }
 
 static bool find_general(void)
@@ -396,7 +397,7 @@ static void note_counters_in_use(void)
 
 void pmu_info_read(void)
 {
-    info = (struct pmu_info){.kind = pmu_kind_of_version(0)};
+    info = (struct pmu_info){.kind = pmu_kind_of_version(0), .core = cpuid(LEAF_CORE, 0).eax};
     why(info.no_global_ctrl, "no IA32_PERF_GLOBAL_CTRL: CPUID.0AH:EAX[7:0] < 2");
     why(info.no_freeze, "no FREEZE_PERFMON_ON_PMI: CPUID.0AH:EAX[7:0] < 2");
     why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] < 2");

@@ -6,6 +6,7 @@
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/panic.h"
+#include "kernel/percpu.h"
 #include "kernel/print.h"
 #include "kernel/string.h"
 #include "kernel/trap.h"
@@ -63,11 +64,13 @@ static const struct {
     {0x8a, SKYLAKE},         {0x96, SKYLAKE},      {0x9c, SKYLAKE},      {0x9d, SKYLAKE},
 };
 
-static struct lbr_info info;
+/* Of each processor its own: the kinds of core of a hybrid one differ. */
+static struct lbr_info infos[MAX_CPUS];
+#define here (infos[this_cpu()->index])
 
 const struct lbr_info *lbr_info(void)
 {
-    return &info;
+    return &here;
 }
 
 static const struct lbr_kind *kind_of(const struct cpu_ident *cpu)
@@ -84,7 +87,7 @@ static const struct lbr_kind *kind_of(const struct cpu_ident *cpu)
 static uint32_t first_missing(uint32_t first)
 {
     uint64_t value;
-    const uint32_t ends[] = {first, first + info.depth - 1};
+    const uint32_t ends[] = {first, first + here.depth - 1};
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         if (!rdmsr_safe(ends[i], &value) || !wrmsr_safe(ends[i], 0))
             return ends[i];
@@ -96,11 +99,11 @@ static uint32_t missing_msr(void)
 {
     uint64_t value;
     uint32_t msr;
-    if (info.tos != 0 && !rdmsr_safe(info.tos, &value))
-        return info.tos;
-    if ((msr = first_missing(info.from)) != 0 || (msr = first_missing(info.to)) != 0)
+    if (here.tos != 0 && !rdmsr_safe(here.tos, &value))
+        return here.tos;
+    if ((msr = first_missing(here.from)) != 0 || (msr = first_missing(here.to)) != 0)
         return msr;
-    return info.info != 0 ? first_missing(info.info) : 0;
+    return here.info != 0 ? first_missing(here.info) : 0;
 }
 
 static void find_select(const struct lbr_kind *kind)
@@ -108,61 +111,61 @@ static void find_select(const struct lbr_kind *kind)
     uint64_t value;
     bool answers = kind->select && rdmsr_safe(MSR_LBR_SELECT, &value);
     /* A processor that has it must take it; a hypervisor may drop what is written. */
-    info.select = answers && (!hypervisor_present() || msr_holds(MSR_LBR_SELECT, LBR_SELECT_JCC));
-    if (info.select)
+    here.select = answers && (!hypervisor_present() || msr_holds(MSR_LBR_SELECT, LBR_SELECT_JCC));
+    if (here.select)
         return;
     if (kind->select)
-        ksnprintf(info.no_select, sizeof(info.no_select), "no LBR filter: MSR_LBR_SELECT (1C8H) %s",
+        ksnprintf(here.no_select, sizeof(here.no_select), "no LBR filter: MSR_LBR_SELECT (1C8H) %s",
                   answers ? "cannot be set" : "raises #GP");
     else
-        ksnprintf(info.no_select, sizeof(info.no_select), "no LBR filter (MSR_LBR_SELECT) on %s",
+        ksnprintf(here.no_select, sizeof(here.no_select), "no LBR filter (MSR_LBR_SELECT) on %s",
                   kind->name);
 }
 
-/* The records of the model, into info. */
+/* The records of the model, into what there is here. */
 static void find_by_model(const struct cpu_ident *cpu, const struct lbr_kind *kind)
 {
     const struct pmu_msr_value *caps = &pmu_info()->perf_capabilities;
-    info.depth = kind->depth;
-    info.from = kind->from;
-    info.to = kind->to;
-    info.tos = MSR_LASTBRANCH_TOS;
-    info.control = MSR_IA32_DEBUGCTL;
-    info.control_key = "debugctl";
-    info.enable = DEBUGCTL_LBR;
-    info.filter = MSR_LBR_SELECT;
-    info.filter_key = "lbr_select";
-    info.not_with_tr = kind->not_with_tr;
-    info.wide_jump_filters = kind->wide_jump_filters;
+    here.depth = kind->depth;
+    here.from = kind->from;
+    here.to = kind->to;
+    here.tos = MSR_LASTBRANCH_TOS;
+    here.control = MSR_IA32_DEBUGCTL;
+    here.control_key = "debugctl";
+    here.enable = DEBUGCTL_LBR;
+    here.filter = MSR_LBR_SELECT;
+    here.filter_key = "lbr_select";
+    here.not_with_tr = kind->not_with_tr;
+    here.wide_jump_filters = kind->wide_jump_filters;
     /* Without PDCM it is an early Core 2, whose records are plain linear addresses. */
-    info.format = caps->answered ? caps->value & PERF_CAP_LBR_FMT : LBR_FMT_LIP;
+    here.format = caps->answered ? caps->value & PERF_CAP_LBR_FMT : LBR_FMT_LIP;
     /* Xeon Phi says that, and has MISPRED all the same (Linux, intel_pmu_lbr_init_knl()). */
-    if (kind == &kinds[KNIGHTS_LANDING] && info.format == LBR_FMT_LIP)
-        info.format = LBR_FMT_EIP_FLAGS;
-    if (lbr_format_has_info(info.format))
-        info.info = MSR_LBR_INFO_0;
+    if (kind == &kinds[KNIGHTS_LANDING] && here.format == LBR_FMT_LIP)
+        here.format = LBR_FMT_EIP_FLAGS;
+    if (lbr_format_has_info(here.format))
+        here.info = MSR_LBR_INFO_0;
     uint32_t missing = missing_msr();
     if (missing != 0)
-        ksnprintf(info.why, sizeof(info.why), "no LBR stack: MSR %XH raises #GP on model 0x%x",
+        ksnprintf(here.why, sizeof(here.why), "no LBR stack: MSR %XH raises #GP on model 0x%x",
                   (unsigned)missing, (unsigned)cpu->model);
-    else if (info.format >= LBR_FMT_COUNT)
-        ksnprintf(info.why, sizeof(info.why),
-                  "LBR format unknown: IA32_PERF_CAPABILITIES[5:0] = 0x%x", info.format);
+    else if (here.format >= LBR_FMT_COUNT)
+        ksnprintf(here.why, sizeof(here.why),
+                  "LBR format unknown: IA32_PERF_CAPABILITIES[5:0] = 0x%x", here.format);
     else
-        info.present = !debugctl_lacks(DEBUGCTL_LBR, "LBR", info.why);
+        here.present = !debugctl_lacks(DEBUGCTL_LBR, "LBR", here.why);
     find_select(kind);
 }
 
-/* Those that CPUID announces, into info. */
+/* Those that CPUID announces, into what there is here. */
 static void find_architectural(void)
 {
     uint32_t missing = 0;
-    if (!lbr_arch_find(&info) || ((missing = missing_msr()) == 0 && lbr_arch_clears(&info)))
+    if (!lbr_arch_find(&here) || ((missing = missing_msr()) == 0 && lbr_arch_clears(&here)))
         return;
-    info.present = false;
+    here.present = false;
     if (missing == 0)
         return;
-    ksnprintf(info.why, sizeof(info.why),
+    ksnprintf(here.why, sizeof(here.why),
               "no LBR stack: MSR %XH raises #GP, CPUID.7:EDX[19] = 1 announces it",
               (unsigned)missing);
 }
@@ -171,96 +174,96 @@ void lbr_init(void)
 {
     struct cpu_ident cpu;
     cpu_identify(&cpu);
-    info = (struct lbr_info){0};
+    here = (struct lbr_info){0};
     const struct lbr_kind *kind = kind_of(&cpu);
     if (kind != NULL)
         find_by_model(&cpu, kind);
     else if (lbr_arch_announced())
         find_architectural();
     else
-        ksnprintf(info.why, sizeof(info.why), "no LBR stack known of %s family %u model 0x%x",
+        ksnprintf(here.why, sizeof(here.why), "no LBR stack known of %s family %u model 0x%x",
                   cpu.vendor, (unsigned)cpu.family, (unsigned)cpu.model);
 }
 
 /* The switch when all is off: IA32_LBR_CTL keeps its filters. */
 static uint64_t off(uint64_t on)
 {
-    return info.control == MSR_IA32_DEBUGCTL ? debugctl_with(0) : on & ~info.enable;
+    return here.control == MSR_IA32_DEBUGCTL ? debugctl_with(0) : on & ~here.enable;
 }
 
 void lbr_reset(void)
 {
-    if (!info.present)
+    if (!here.present)
         return;
-    wrmsr_safe(info.control, off(0));
+    wrmsr_safe(here.control, off(0));
     wrmsr_safe(MSR_IA32_DEBUGCTL, debugctl_with(0));
-    if (info.select)
-        wrmsr_safe(info.filter, 0);
-    if (info.depths != 0)
-        lbr_set_depth(lbr_arch_deepest(info.depths));
+    if (here.select)
+        wrmsr_safe(here.filter, 0);
+    if (here.depths != 0)
+        lbr_set_depth(lbr_arch_deepest(here.depths));
 }
 
 void lbr_clear(void)
 {
-    if (info.depths != 0) {
-        wrmsr(MSR_IA32_LBR_DEPTH, info.depth);
+    if (here.depths != 0) {
+        wrmsr(MSR_IA32_LBR_DEPTH, here.depth);
         return;
     }
-    for (unsigned i = 0; i < info.depth; i++) {
-        wrmsr(info.from + i, 0);
-        wrmsr(info.to + i, 0);
-        if (info.info != 0)
-            wrmsr(info.info + i, 0);
+    for (unsigned i = 0; i < here.depth; i++) {
+        wrmsr(here.from + i, 0);
+        wrmsr(here.to + i, 0);
+        if (here.info != 0)
+            wrmsr(here.info + i, 0);
     }
 }
 
 bool lbr_set_depth(unsigned depth)
 {
     if (depth == 0 || depth % LBR_DEPTH_STEP != 0 || depth > LBR_MAX_DEPTH ||
-        !(info.depths >> (depth / LBR_DEPTH_STEP - 1) & 1) ||
+        !(here.depths >> (depth / LBR_DEPTH_STEP - 1) & 1) ||
         !wrmsr_safe(MSR_IA32_LBR_DEPTH, depth))
         return false;
-    info.depth = depth;
+    here.depth = depth;
     return true;
 }
 
 unsigned lbr_tos(void)
 {
-    return info.tos != 0 ? rdmsr(info.tos) % info.depth : 0;
+    return here.tos != 0 ? rdmsr(here.tos) % here.depth : 0;
 }
 
 uint64_t lbr_control(void)
 {
-    return rdmsr(info.control);
+    return rdmsr(here.control);
 }
 
 uint64_t lbr_filter(void)
 {
-    return rdmsr(info.filter);
+    return rdmsr(here.filter);
 }
 
 /* The records' entry that is so many branches old. */
 static unsigned entry_of(unsigned newest, unsigned age)
 {
-    return info.tos != 0 ? (newest + info.depth - age) % info.depth : age;
+    return here.tos != 0 ? (newest + here.depth - age) % here.depth : age;
 }
 
 bool lbr_read_entry(unsigned entry, struct branch_record *record)
 {
-    uint64_t from = rdmsr(info.from + entry), to = rdmsr(info.to + entry);
+    uint64_t from = rdmsr(here.from + entry), to = rdmsr(here.to + entry);
     *record = (struct branch_record){0};
     if (from == 0 && to == 0)
         return false;
-    lbr_decode(info.format, from, to, info.info != 0 ? rdmsr(info.info + entry) : 0, record);
-    if (info.format == LBR_FMT_ARCHITECTURAL)
-        lbr_arch_limit(info.info_fields, record);
+    lbr_decode(here.format, from, to, here.info != 0 ? rdmsr(here.info + entry) : 0, record);
+    if (here.format == LBR_FMT_ARCHITECTURAL)
+        lbr_arch_limit(here.info_fields, record);
     return true;
 }
 
 unsigned lbr_read(struct branch_record *records, unsigned max)
 {
     unsigned newest = lbr_tos(), n = 0;
-    while (n < info.depth && n < max && lbr_read_entry(entry_of(newest, n), &records[n]))
+    while (n < here.depth && n < max && lbr_read_entry(entry_of(newest, n), &records[n]))
         n++;
     return n;
 }
@@ -270,13 +273,13 @@ unsigned lbr_read(struct branch_record *records, unsigned max)
 static uint64_t prepare(uint64_t select, uint64_t debugctl)
 {
     lbr_clear();
-    if (info.control != MSR_IA32_DEBUGCTL) {
+    if (here.control != MSR_IA32_DEBUGCTL) {
         wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(debugctl));
-        return info.enable | lbr_arch_control(select);
+        return here.enable | lbr_arch_control(select);
     }
-    if (info.select)
+    if (here.select)
         wrmsr(MSR_LBR_SELECT, select);
-    return debugctl_with(info.enable | debugctl);
+    return debugctl_with(here.enable | debugctl);
 }
 
 /* What the switch held in the last window. */
@@ -285,12 +288,12 @@ static uint64_t recorded_with;
 static void run_recorded(uint64_t on, window_body body, uint64_t arg)
 {
     recorded_with = on;
-    msr_trace_record(MSR_WRITE, info.control, on, false, (uint64_t)pmu_window_open);
+    msr_trace_record(MSR_WRITE, here.control, on, false, (uint64_t)pmu_window_open);
     irq_disable();
-    pmu_window(info.control, on, off(on), body, arg);
+    pmu_window(here.control, on, off(on), body, arg);
     irq_enable();
-    msr_trace_record(MSR_WRITE, info.control, off(on), false, (uint64_t)pmu_window_close);
-    if (info.control != MSR_IA32_DEBUGCTL)
+    msr_trace_record(MSR_WRITE, here.control, off(on), false, (uint64_t)pmu_window_close);
+    if (here.control != MSR_IA32_DEBUGCTL)
         wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(0));
 }
 
@@ -306,19 +309,19 @@ void lbr_record_more(window_body body, uint64_t arg)
 
 void lbr_start(uint64_t select, uint64_t debugctl)
 {
-    wrmsr(info.control, prepare(select, debugctl));
+    wrmsr(here.control, prepare(select, debugctl));
 }
 
 void lbr_stop(void)
 {
-    wrmsr(info.control, off(lbr_control()));
+    wrmsr(here.control, off(lbr_control()));
     wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(0));
 }
 
 void lbr_finish(window_body body, uint64_t arg)
 {
     uint64_t on = lbr_control();
-    pmu_window(info.control, on, on & ~info.enable, body, arg);
+    pmu_window(here.control, on, on & ~here.enable, body, arg);
 }
 
 void lbr_thaw(void)
@@ -326,7 +329,7 @@ void lbr_thaw(void)
     if (pmu_info()->freeze_in_status)
         pmu_status_reset(GLOBAL_STATUS_LBR_FRZ);
     else
-        wrmsr(info.control, lbr_control() | info.enable);
+        wrmsr(here.control, lbr_control() | here.enable);
 }
 
 /* An address with its symbol, padded to a column of that width. */
@@ -357,10 +360,10 @@ void lbr_dump(const char *title)
 {
     struct branch_record records[LBR_MAX_DEPTH];
     unsigned n = lbr_read(records, LBR_MAX_DEPTH);
-    kprintf("# %s\n#   LBR stack, newest first: %u of %u, ", title, n, info.depth);
-    if (info.tos != 0)
+    kprintf("# %s\n#   LBR stack, newest first: %u of %u, ", title, n, here.depth);
+    if (here.tos != 0)
         kprintf("TOS %u, ", lbr_tos());
-    kprintf("format %u (%s)\n", info.format, lbr_format_name(info.format));
+    kprintf("format %u (%s)\n", here.format, lbr_format_name(here.format));
     for (unsigned i = 0; i < n; i++)
         print_record(i, &records[i]);
 }

@@ -28,6 +28,7 @@ struct lbr_info {
     uint32_t from, to, info; /* MSR of entry 0; info is 0 when the format has none */
     uint32_t tos;            /* MSR with the index of the newest record; 0: it is entry 0 */
     unsigned format;         /* enum lbr_format */
+    bool linear;             /* of the architectural ones: addresses are linear, not effective */
     bool select;             /* records can be filtered */
     uint32_t control;        /* MSR that switches the recording, and the bit that does */
     uint64_t enable;
@@ -48,9 +49,9 @@ struct lbr_info {
     char why[PMU_REASON], no_select[PMU_REASON];
 };
 
-/* Finds out what there is, for all processors; pmu_init() calls it, on the boot processor, before
- * the others run. Never faults. */
+/* Finds out what this processor has; pmu_init_cpu() calls it. Never faults. */
 void lbr_init(void);
+/* Of the processor that asks. */
 const struct lbr_info *lbr_info(void);
 
 /* Off, and back to no filter; there are records without a PMU too. */

@@ -63,6 +63,7 @@ bool lbr_arch_find(struct lbr_info *info)
     info->info = MSR_IA32_LBR_0_INFO;
     info->info_fields = leaf.ecx;
     info->format = LBR_FMT_ARCHITECTURAL;
+    info->linear = leaf.eax & CPUID_1C_EAX_LIP;
     info->control = info->filter = MSR_IA32_LBR_CTL;
     info->control_key = info->filter_key = "lbr_ctl";
     info->enable = LBR_CTL_LBREN;

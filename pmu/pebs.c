@@ -18,9 +18,7 @@
 #define LL_EN_SHIFT    32
 #define FIELDS_PER_ROW 4
 
-#define NATIVE_MODEL_LEAF 0x1a
-#define CORE_TYPE_SHIFT   24
-#define AUX_COUNTER       0
+#define AUX_COUNTER 0
 
 /* The groups that each processor's records have, and those that pebs_init_cpu() chose for it; of
  * meaning in the adaptive formats only. */
@@ -87,11 +85,10 @@ unsigned pebs_record_size(void)
     return pebs_format_size(pebs_format(), data_cfg);
 }
 
-/* CPUID.1AH:EAX[31:24] of this processor, SDM vol. 2 "CPUID"; one that says nothing of its kind is
- * none of the small cores of a hybrid. */
+/* One that says nothing of its kind is none of the small cores of a hybrid. */
 static bool is_atom(void)
 {
-    return cpuid(NATIVE_MODEL_LEAF, 0).eax >> CORE_TYPE_SHIFT == CPUID_1A_CORE_TYPE_ATOM;
+    return pmu_info()->core >> CPUID_1A_CORE_TYPE_SHIFT == CPUID_1A_CORE_TYPE_ATOM;
 }
 
 const struct pebs_generation *pebs_generation(const char **why)

@@ -39,6 +39,7 @@ struct pmu_kind;
 struct pmu_info {
     const struct pmu_kind *kind; /* the driver's own: pmu/kind.h */
     bool present;                /* of a kind that the driver knows, with a general counter */
+    uint32_t core;      /* CPUID.1AH:EAX, the kind of core (CPUID_1A_*); 0: it does not tell */
     unsigned version;   /* CPUID.0AH:EAX[7:0], to be shown: the fields say what follows from it */
     unsigned n_general; /* 0 to PMU_MAX_GENERAL */
     /* The first number past those that leaf 0AH or leaf 23H names, or that a hybrid processor may
@@ -74,6 +75,7 @@ void pmu_init(void);
 /* The same, without the handlers, on another processor. What follows is the state of the processor
  * that calls: each has its own counters, handler and counts of PMIs. */
 void pmu_init_cpu(void);
+/* Of the processor that asks. */
 const struct pmu_info *pmu_info(void);
 
 /* Fixed counter i exists. */

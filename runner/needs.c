@@ -115,6 +115,11 @@ static const char *no_smp(void)
     return smp_why_alone();
 }
 
+static const char *no_hybrid(void)
+{
+    return cpuid(7, 0).edx & CPUID_7_EDX_HYBRID ? NULL : "one kind of core: CPUID.7:EDX[15] = 0";
+}
+
 static const char *no_btf(void)
 {
     static char text[PMU_REASON];
@@ -133,6 +138,7 @@ static const struct {
     unsigned need;
     const char *(*missing)(void);
 } needs_table[] = {
+    {NEED_HYBRID, no_hybrid},
     {NEED_PMU, no_pmu},
     {NEED_GLOBAL_CTRL, no_global_ctrl},
     {NEED_FIXED, no_fixed},

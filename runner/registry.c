@@ -53,18 +53,17 @@ extern const struct experiment ex22_9;
 extern const struct experiment ex22_10;
 extern const struct experiment ex22_11;
 extern const struct experiment ex22_12;
+extern const struct experiment ex22_13;
 extern const struct experiment ex22_14;
 extern const struct experiment ex22_15;
 extern const struct experiment ex23_1;
+extern const struct experiment ex23_2;
+extern const struct experiment ex23_3;
+extern const struct experiment ex23_4;
+extern const struct experiment ex23_5;
 extern const struct experiment ex23_8;
 extern const struct experiment ex23_9;
 extern const struct experiment ex23_10;
-extern const struct experiment ex23_2;
-extern const struct experiment ex23_3;
-extern const struct experiment ex23_8;
-extern const struct experiment ex23_10;
-extern const struct experiment ex23_4;
-extern const struct experiment ex23_5;
 
 const struct experiment *const experiments[] = {
     &ex0_1,
@@ -115,18 +114,17 @@ const struct experiment *const experiments[] = {
     &ex22_10,
     &ex22_11,
     &ex22_12,
+    &ex22_13,
     &ex22_14,
     &ex22_15,
     &ex23_1,
+    &ex23_2,
+    &ex23_3,
+    &ex23_4,
+    &ex23_5,
     &ex23_8,
     &ex23_9,
     &ex23_10,
-    &ex23_2,
-    &ex23_3,
-    &ex23_8,
-    &ex23_10,
-    &ex23_4,
-    &ex23_5,
     NULL,
 };
 // clang-format on

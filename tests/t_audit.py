@@ -95,6 +95,10 @@ MACHINES = [
     # Nothing names the two counters more of an Alder Lake's P cores: leaf 0AH has what all its cores have.
     ("alderlake", ["pmu.general_more=2", "pmu.contradictory=yes"], [], "run=15-1,22-5", CLEAN,
      ['hybrid: "leaf 0AH names 6 general counters, a P core may have 8"', "C9H #GP", "tried_from: 8\n"], ["SKIP"]),
+    # And those of its E cores would be a contradiction: they have what leaf 0AH says.
+    ("alderlake", ["processors=e", "pmu.general_more=2", "pmu.contradictory=yes"], [], "run=15-1,22-5", FAILS,
+     ["\nnot ok - ex15-1 one past the last general counter raises #GP or is not ours\n", "C7H answers", "tried_from: 6\n"],
+     ["hybrid:"]),
     # A P core of version 6: ten counters by addresses of their own, all used; all it refuses is told.
     ("sapphirerapids", V6, [], "run=15-1,15-2,15-3,15-5,15-11,22-*", CLEAN,
      ["fixed counters: 4, 48 bits wide, mask 0xf", "  event 12  E4H/01H  MISC_RETIRED.LBR_INSERTS       available\n",

@@ -65,6 +65,35 @@ for (old, new), message in BROKEN.items():
     result = run(PMUSIM, "--profile", path, "--cpus", 2, KERNEL, seconds=10)
     ok(result.status == 2 and message in result.err and not result.out, f"refused: {message}", result)
 
+# 22-13: what differs stands side by side; what one kind lacks is no other's fault, and named.
+ONE = {
+    ((), 2): ["#   kind                     P core (1AH: 40000001H)     E core (1AH: 20000001H)\n#   processors               0           ",
+              "#   branch records           32, effective addresses     32, linear addresses\n",
+              "#   load latency event       CDH/01H on counters 3EH     D0H/05H on counters 3H\n"],
+    (("processors=e p",), 4): ["#   processors               0, 2                        1, 3\n", "E core (1AH: 20000001H)     P core"],
+    (("e:pmu.general=4", "e:pmu.pebs_counters=0xf"), 2): ["general counters         6 x 48 bits                 4 x 48 bits\n"],
+    (("e:pmu.lbr_depth=0",), 2): ["branch records           32, effective addresses     none\n"],
+    (("p:pmu.lbr_depth=0",), 2): ["branch records           none                        32, linear addresses\n"],
+    (("e:pmu.fixed=2", "e:pmu.fixed_bitmap=3"), 2): [
+        "reference cycles, each in its unit # SKIP processor 1: no fixed counter 2: CPUID.0AH:ECX[2] = 0 and EDX[4:0] = 2\n"],
+    (("e:pmu.version=0", "e:pmu.pebs_counters=0"), 2): ["before the window # SKIP processor 1: no architectural PMU: CPUID.0AH:EAX[7:0] = 0\n"],
+    (("processors=e",), 2): ["what kind of core it is # SKIP one kind of core runs: CPUID.1AH:EAX = 20000001H on all\n"],
+    ((), 1): ["# SKIP one processor in the MADT\n"],
+}
+for (sets, number), lines in ONE.items():
+    result = sim("run=22-13", PROFILE, more=cpus(number, *sets))
+    missing = [line for line in lines if line not in result.out]
+    ok(not result.tap.failures and not missing, f"22-13 with {number} processors and {', '.join(sets)}", f"{missing}\n{result}")
+
+# Two that call themselves the same kind and are not.
+three = text.replace("processors = p e", "processors = p e x") + text[text.index("[e]") :].replace("[e]", "[x]").replace(
+    "0xc000000b 7 7", "0x4000000b 7 7")
+path = SCRATCH / "three.profile"
+path.write_text(three, encoding="utf-8")
+result = run(PMUSIM, "--profile", path, "--cpus", 4, "--cmdline", "run=22-13", KERNEL)
+equal([f"{p.text}" for p in result.tap.failures], ["ex22-13 processors of one kind have the same PMU"], "and only that is not ok")
+ok('  processor_2: "not as processor 1"\n' in result.out, "which processor is not", result)
+
 listed = run(PMUSIM, "--list-profiles").out
 equal([line for line in listed.splitlines() if line.startswith(PROFILE) and "P and E cores" in line] != [], True, "--list-profiles says it")
 

@@ -52,7 +52,8 @@
 #define CPUID_23_EBX_EQ                (1 << 1)
 #define CPUID_23_EBX_RDPMC_USR_DISABLE (1 << 2)
 #define CPUID_23_ECX_SLOTS_PER_CYCLE   0xff
-#define CPUID_1A_CORE_TYPE_ATOM        0x20 /* EAX[31:24] */
+#define CPUID_1A_CORE_TYPE_SHIFT       24 /* EAX[31:24]; below it the native model ID */
+#define CPUID_1A_CORE_TYPE_ATOM        0x20
 #define CPUID_1A_CORE_TYPE_CORE        0x40
 #define CPUID_1C_EAX_DEPTHS            0xff /* bit n: 8 * (n + 1) records */
 #define CPUID_1C_EAX_DEEP_C_RESET      (1 << 30)
