@@ -46,6 +46,17 @@ mixed_leaf:                             /* called once an iteration */
 body_spin_end:
     END  body_spin
 
+    BODY body_nops
+    .globl  body_nops_first
+body_nops_first:
+    .rept BODY_NOPS
+    EACH body_nops nop
+    .endr
+    EACH body_nops decq %rdi
+    EACH body_nops jnz body_nops_first
+    ONCE body_nops ret
+    END  body_nops
+
     BODY body_chain
     ONCE body_chain movl $3, %eax
 1:

@@ -1,12 +1,13 @@
 /*
  * The functions under test, in assembly (lab/bodies.S), with the number of instructions
  * that each retires, RET included, as its listing has it: for a body with a loop, once + each *
- * iterations. COST_REPEATS is read by GNU as too.
+ * iterations. COST_REPEATS and BODY_NOPS are read by GNU as too.
  */
 #ifndef PMULAB_BODIES_H
 #define PMULAB_BODIES_H
 
-#define COST_REPEATS 8 /* of an instruction whose cost is measured, in each iteration */
+#define COST_REPEATS 8  /* of an instruction whose cost is measured, in each iteration */
+#define BODY_NOPS    64 /* of body_nops, in each iteration */
 
 #ifndef __ASSEMBLER__
 
@@ -29,6 +30,11 @@ extern const struct body_insns body_mixed_insns;
 void body_spin(uint64_t iterations);
 extern const struct body_insns body_spin_insns;
 extern const char body_spin_end[]; /* first byte after it */
+
+/* NOPs of a byte each, the first of them at body_nops_first. */
+void body_nops(uint64_t iterations);
+extern const struct body_insns body_nops_insns;
+extern const char body_nops_first[];
 
 /* Multiplications, each of which needs the one before it: latency bound. */
 void body_chain(uint64_t iterations);

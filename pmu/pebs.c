@@ -144,6 +144,16 @@ const char *pebs_no_baseline(void)
                         "IA32_PERF_CAPABILITIES[14] = 0";
 }
 
+const char *pebs_no_retire_latency(void)
+{
+    const char *why = NULL;
+    if (pebs_generation(&why) == NULL)
+        return why;
+    return pmu_info()->perf_capabilities.value & PERF_CAP_PEBS_TIMING_INFO
+               ? pebs_no_baseline()
+               : "no retire latency: IA32_PERF_CAPABILITIES[17] = 0";
+}
+
 #define BASIC_ONLY "the records are the basic group, IA32_PERF_CAPABILITIES[14] = 0"
 
 const char *pebs_no_registers(void)

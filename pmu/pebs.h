@@ -157,6 +157,9 @@ unsigned pebs_record_size(void);
  * records, which PEBS_BASELINE announces together, naming the bit; NULL when there are. */
 const char *pebs_no_baseline(void);
 
+/* Why records do not tell the retire latency, naming the bit; NULL when they do. */
+const char *pebs_no_retire_latency(void);
+
 /* Chooses what the records are to hold, until pebs_reset(): MSR_PEBS_DATA_CFG. False, and as they
  * were, when the register does not hold that. PEBS must be off; pebs_record_size() follows, so the
  * debug store must be laid out behind it. */

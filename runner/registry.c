@@ -64,6 +64,7 @@ extern const struct experiment ex23_5;
 extern const struct experiment ex23_8;
 extern const struct experiment ex23_9;
 extern const struct experiment ex23_10;
+extern const struct experiment ex23_13;
 
 const struct experiment *const experiments[] = {
     &ex0_1,
@@ -125,6 +126,7 @@ const struct experiment *const experiments[] = {
     &ex23_8,
     &ex23_9,
     &ex23_10,
+    &ex23_13,
     NULL,
 };
 // clang-format on

@@ -42,6 +42,10 @@ MACHINES = [
     ("alderlake", ["pmu.capabilities=0x76ff", "pmu.pebs_format=6"], [], "run=23-8,23-9,23-10", CLEAN,
      ["\nok - ex23-9 counters, with registers: they go on from record to record as the run does\n",
       "\nok - ex23-9 all groups together: each as it is alone, and they agree\n"], ["SKIP"]),
+    # Retire latency, as from Meteor Lake and Granite Rapids on.
+    *[(profile, [f"pmu.capabilities={bits}"], [], "run=23-13", CLEAN,
+       ["\nok - ex23-13 slow loads: the latency is what each takes in the count of cycles\n"], ["SKIP"])
+      for profile, bits in (("alderlake", "0x275ff"), ("gracemont", "0x275ff"))],
     # The same bit there, and MSR_PEBS_DATA_CFG not.
     ("icelake", [], ["msr=0x3f2"], "run=15-5,15-6", CLEAN,
      ["SKIP no registers: MSR_PEBS_DATA_CFG[1] (GPR group) cannot be set"], []),
