@@ -48,6 +48,11 @@ for path in sorted(pathlib.Path("sim/profiles").glob("*.profile")):
     if path.stem not in PMU_PROFILES:
         check_profile(path.stem)
 
+# The efficient cores of that processor have what its performance cores lack.
+efficient = sim(profile="arrowlake", more=[*TWO, "--set", "processors=e p"])
+tap = check_clean(efficient, "arrowlake, an efficient core first", ALL, skips=True)
+ok(NO_RELOAD not in {point.skip for point in tap.skips}, "arrowlake, an efficient core first: 22-10 runs", efficient)
+
 for profile in PMU_PROFILES:
     result = check_profile(profile)
     header = next((line for line in result.tap.comments if line.startswith("# PMU Lab ")), "")

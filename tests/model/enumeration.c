@@ -17,7 +17,8 @@ static const struct {
     {"skylake", 4, 4, 48, 3, 48},     {"goldmont", 4, 4, 48, 3, 48},
     {"icelake", 5, 8, 48, 4, 48},     {"sapphirerapids", 5, 8, 48, 4, 48},
     {"alderlake", 5, 6, 48, 3, 48},   {"gracemont", 5, 6, 48, 3, 48},
-    {"arrowlake", 6, 8, 48, 3, 48},   {"none", 0, 0, 0, 0, 0},
+    {"arrowlake", 6, 8, 48, 3, 48},   {"alderlake/e", 5, 6, 48, 3, 48},
+    {"arrowlake/e", 6, 8, 48, 3, 48}, {"none", 0, 0, 0, 0, 0},
 };
 
 static void leaf_0ah_tells_version_numbers_widths(void **state)

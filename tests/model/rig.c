@@ -12,12 +12,14 @@
 
 #define RAM_BYTES (2u << 20)
 
-const char *const all_profiles[14] = {
-    "merom",   "core2",          "kvm",       "westmere", "sandybridge", "haswell",   "skylake",
-    "icelake", "sapphirerapids", "alderlake", "goldmont", "gracemont",   "arrowlake", "none"};
-const char *const pmu_profiles[12] = {"core2",     "kvm",      "westmere",  "sandybridge",
-                                      "haswell",   "skylake",  "icelake",   "sapphirerapids",
-                                      "alderlake", "goldmont", "gracemont", "arrowlake"};
+const char *const all_profiles[16] = {"merom",          "core2",       "kvm",         "westmere",
+                                      "sandybridge",    "haswell",     "skylake",     "icelake",
+                                      "sapphirerapids", "alderlake",   "goldmont",    "gracemont",
+                                      "arrowlake",      "alderlake/e", "arrowlake/e", "none"};
+const char *const pmu_profiles[14] = {"core2",       "kvm",        "westmere",  "sandybridge",
+                                      "haswell",     "skylake",    "icelake",   "sapphirerapids",
+                                      "alderlake",   "goldmont",   "gracemont", "arrowlake",
+                                      "alderlake/e", "arrowlake/e"};
 struct rig rig;
 
 int rig_stop(void **state)
@@ -80,7 +82,12 @@ void rig_start(const char *profile, ...)
     rig_stop(NULL);
     memset(&rig, 0, sizeof rig);
     rig.name = profile;
-    assert_true(profile_load(&rig.profile, profile, 0, stderr));
+    char name[32];
+    snprintf(name, sizeof name, "%s", profile);
+    char *kind = strchr(name, '/');
+    if (kind)
+        *kind = 0;
+    assert_true(profile_load(&rig.profile, name, kind != NULL, stderr));
     va_start(words, profile);
     while ((word = va_arg(words, const char *)))
         assert_true(profile_set(&rig.profile, word, stderr));

@@ -23,8 +23,8 @@
 
 /* Every profile that ships; those from perfmon version 2 on; the first n of pmu_profiles have less
  * than version 4. */
-extern const char *const all_profiles[14];
-extern const char *const pmu_profiles[12];
+extern const char *const all_profiles[16];
+extern const char *const pmu_profiles[14];
 
 extern struct rig {
     struct profile profile;
@@ -41,7 +41,7 @@ extern struct rig {
 } rig;
 
 /* A machine after power-on; set: words as for --set, ending with NULL. A machine of before is
- * freed. */
+ * freed. NAME/e: the profile's second kind of core. */
 void rig_start(const char *profile, ...) __attribute__((sentinel));
 int rig_stop(void **state); /* a cmocka teardown */
 

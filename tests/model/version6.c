@@ -37,6 +37,46 @@ static void leaf_23h_adds_counters(void **state)
     }
 }
 
+/* Each kind of core tells its own. The values of the dumps. */
+static void leaf_23h_is_the_cores_own(void **state)
+{
+    (void)state;
+    static const uint32_t p[4][4] = {{0xb, 3}, {0x3ff, 0xf}, {0}, {0x1dff}},
+                          e[4][4] = {{0xf, 3, 8}, {0xff, 0x77}, {0xfc, 3, 0xfc, 3}, {0x1f7f}};
+    for (unsigned kind = 0; kind < 2; kind++) {
+        rig_start(kind ? "arrowlake/e" : "arrowlake", NULL);
+        for (unsigned i = 0; i < 4; i++)
+            for (unsigned word = 0; word < 4; word++)
+                CHECK_EQUAL(rig.leaf_23h[i][word], kind ? e[i][word] : p[i][word],
+                            "sub-leaf %u, word %u", i, word);
+        CHECK_EQUAL(rig.leaf_0ah[0], 0x0d300806, "leaf 0AH is the same");
+        CHECK_EQUAL(rig.leaf_0ah[1], 0x280, "EBX");
+        CHECK_EQUAL(rig.leaf_0ah[2], 7, "ECX");
+        CHECK_EQUAL(rig.leaf_0ah[3], 0x8603, "EDX");
+        uint32_t past[4];
+        cpu_cpuid(rig.cpu, 0x23, 6, past);
+        CHECK_EQUAL(past[0] | past[1] | past[2] | past[3], 0, "an invalid sub-leaf");
+    }
+}
+
+/* Skymont's fixed counters 4 to 6 count where the slots went; it has no counter 3. */
+static void fixed_counters_4_to_6_count_where_slots_went(void **state)
+{
+    (void)state;
+    static const enum cpu_event events[] = {EV_SLOTS_BAD_SPEC, EV_SLOTS_FRONTEND,
+                                            EV_SLOTS_RETIRING};
+    for (unsigned i = 0; i < LENGTH(events); i++) {
+        rig_start("arrowlake/e", NULL);
+        write_msr(MSR_IA32_FIXED_CTR_CTRL, 0x3330333);
+        write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+        pass(0, EV_SLOTS_BACKEND, 20, 20);
+        pass(3, events[i], events[i] == EV_SLOTS_RETIRING ? 0 : 7, 7);
+        for (unsigned n = 0; n < 3; n++)
+            CHECK_EQUAL(read_msr(MSR_IA32_FIXED_CTR0 + 4 + n), n == i ? 7 : 0,
+                        "event %u on IA32_FIXED_CTR%u", i, 4 + n);
+    }
+}
+
 /* Without bit 8 of EAX in sub-leaf 1 of leaf 7, or its own bit in sub-leaf 0, a sub-leaf says
  * nothing: what it has is for other software. */
 static void a_subleaf_counts_when_it_is_announced(void **state)
@@ -161,6 +201,8 @@ static void eq_counts_cycles_with_just_so_many(void **state)
 
 const struct CMUnitTest version6_tests[] = {
     RULE(leaf_23h_adds_counters),
+    RULE(leaf_23h_is_the_cores_own),
+    RULE(fixed_counters_4_to_6_count_where_slots_went),
     RULE(a_subleaf_counts_when_it_is_announced),
     RULE(strided_addresses_are_the_same_registers),
     RULE(strided_addresses_come_with_version_6),
