@@ -30,7 +30,11 @@ PECULIAR = {
 
 @functools.cache
 def fields(profile):
+    """Of a hybrid processor: what is common, and what the kind of core of its first processor has."""
     text = pathlib.Path(f"sim/profiles/{profile}.profile").read_text(encoding="utf-8")
+    common, *sections = re.split(r"^\[(\w+)\]$", text, flags=re.MULTILINE)
+    first = re.search(r"^processors = (\w+)", common, re.MULTILINE)
+    text = common + (dict(zip(sections[::2], sections[1::2]))[first[1]] if first else "")
     return {key: value.split("#")[0].strip() for key, value in re.findall(r"^([\w.]+) = (.*)$", text, re.MULTILINE)}
 
 
