@@ -68,6 +68,7 @@ struct field {
 #define MIN_HZ     1000000ULL
 #define MAX_HZ     100000000000ULL
 #define MAX_CYCLES 100000
+#define MAX_WINDOW 512
 
 /* SDM vol. 3 "Linear-Address Translation": MAXPHYADDR is at most 52, the paging structures have no
  * more room. The least is 32: the local APIC's page is at FEE00000H. */
@@ -130,6 +131,7 @@ static const struct field fields[] = {
     UINT("pmu.offcore_rsp", pmu.offcore_rsp, 0, 2),
     UINT("pmu.skid", pmu.skid, 0, MAX_CYCLES),
     UINT("uarch.retire_width", uarch.retire_width, 1, 16),
+    UINT("uarch.window", uarch.window, 0, MAX_WINDOW),
     CACHE("cache.l1d", uarch.l1d),
     CACHE("cache.l2", uarch.l2),
     CACHE("cache.llc", uarch.llc),

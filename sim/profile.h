@@ -168,6 +168,7 @@ struct profile {
     /* The timing model (docs/simulator.md). */
     struct {
         unsigned retire_width;
+        unsigned window; /* instructions in flight, in slots; 0: each block for itself */
         struct profile_cache l1d, l2, llc;
         unsigned memory_latency;                    /* core cycles */
         unsigned mispredict_penalty;                /* core cycles */

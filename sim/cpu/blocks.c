@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "sim/cpu/memory.h"
+#include "sim/cpu/window.h"
 #include "sim/dev/dev.h"
 
 #define HASH_BITS  14
@@ -39,6 +40,7 @@ bool blocks_init(struct cpu *cpu)
 static void block_free(struct block *b)
 {
     free(b->insn);
+    free(b->flow);
     free(b);
 }
 
@@ -141,6 +143,7 @@ void blocks_page_written(struct machine *m, uint64_t physical)
 static void drop_all(struct cpu *cpu)
 {
     exec_unpatch(exec_of(cpu)); /* a branch that stopped its block left the patch behind */
+    window_forget_blocks(cpu);
     for (unsigned i = 0; i < 1u << HASH_BITS; i++)
         while (cpu->blocks->hash[i]) {
             struct block *b = cpu->blocks->hash[i];
@@ -173,7 +176,7 @@ void blocks_done(struct cpu *cpu)
     cpu->blocks = NULL;
 }
 
-static uint64_t fetch_physical(struct cpu *cpu, uint64_t linear)
+static inline uint64_t fetch_physical(struct cpu *cpu, uint64_t linear)
 {
     struct tlb_entry *e = tlb_slot(cpu, linear, ACCESS_FETCH, cpu->cpl == 3);
     if (unlikely(e->tag != (linear >> PAGE_SHIFT_4K) + 1))

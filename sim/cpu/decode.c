@@ -18,6 +18,7 @@
 
 #include "sim/cpu/ops.h"
 #include "sim/cpu/system.h"
+#include "sim/cpu/window.h"
 
 enum shape {
     SHAPE_NONE,    /* not of the interpreter: the system part may know it */
@@ -562,11 +563,27 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
     return KIND_NORMAL;
 }
 
+/* ---- memory ---- */
+
+#define CACHE_LINE 64
+
+/* Memory, all zeros, that begins on a cache line: the speed of a block then does not hang on what
+ * was allocated before it. Where there is none, unfinished is freed and the machine stops. */
+static void *zeroed(struct cpu *cpu, size_t size, void *unfinished)
+{
+    size_t lines = (size + CACHE_LINE - 1) / CACHE_LINE;
+    void *memory = aligned_alloc(CACHE_LINE, lines * CACHE_LINE);
+    if (memory)
+        return memset(memory, 0, lines * CACHE_LINE);
+    free(unfinished);
+    exec_no_memory(cpu);
+}
+
 /* ---- cost ---- */
 
-enum { SCORE_FLAGS = 16, SCORE_N = 17 };
+/* Without a window: a block's own scoreboard. */
 struct score {
-    uint64_t ready[SCORE_N]; /* slot from which a register, or the flags, can be read */
+    uint64_t ready[N_RESULTS]; /* slot from which it can be read */
     uint64_t slots;
 };
 
@@ -621,20 +638,62 @@ static void count_accesses(const struct decoded *d, const struct op *op, unsigne
     }
 }
 
-static void set_ready(struct score *s, ZydisRegister r, uint64_t when)
+static uint32_t register_bit(ZydisRegister r)
 {
-    if (is_gpr(r))
-        s->ready[register_offset(r) / 8] = when;
-}
-static void wait_for(const struct score *s, ZydisRegister r, uint64_t *slot)
-{
-    if (is_gpr(r) && s->ready[register_offset(r) / 8] > *slot)
-        *slot = s->ready[register_offset(r) / 8];
+    return is_gpr(r) ? 1u << register_offset(r) / 8 : 0;
 }
 
-/* Sets next's sums from op's and what op costs. */
+/* What the instruction reads and writes: not RSP where it is implied (the stack engine), nothing
+ * for what only looks as if it read (nop, idiom); branches do not wait for the flags. */
+static void find_results(const struct decoded *d, bool nop, bool idiom, bool branch,
+                         struct step *step)
+{
+    const ZydisDecodedInstruction *z = &d->z;
+    if (nop)
+        return;
+    for (unsigned i = 0; i < z->operand_count; i++) {
+        const ZydisDecodedOperand *o = &d->o[i];
+        bool hidden = o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
+        if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && !hidden)
+            step->address |= register_bit(o->mem.base) | register_bit(o->mem.index);
+        if (o->type != ZYDIS_OPERAND_TYPE_REGISTER)
+            continue;
+        uint32_t bit = register_bit(o->reg.value);
+        if (hidden && bit == 1u << RSP)
+            continue;
+        if ((o->actions & ZYDIS_OPERAND_ACTION_MASK_READ) && !idiom)
+            step->sources |= bit;
+        if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+            step->results |= bit;
+    }
+    const ZydisAccessedFlags *flags = z->cpu_flags;
+    if (flags && flags->tested && !branch && !idiom)
+        step->sources |= 1u << RESULT_FLAGS;
+    if (flags && (flags->modified | flags->set_0 | flags->set_1))
+        step->results |= 1u << RESULT_FLAGS;
+    if (is_divide(z->mnemonic)) { /* it is not pipelined */
+        step->sources |= 1u << RESULT_DIVIDER;
+        step->results |= 1u << RESULT_DIVIDER;
+    }
+}
+
+/* Returns the slots in which it waits. */
+static uint64_t score_cost(struct score *s, const struct step *step, uint64_t hold)
+{
+    uint64_t slot = s->slots;
+    for (uint32_t m = step->address | step->sources; m; m &= m - 1)
+        if (s->ready[__builtin_ctz(m)] > slot)
+            slot = s->ready[__builtin_ctz(m)];
+    for (uint32_t m = step->results; m; m &= m - 1)
+        s->ready[__builtin_ctz(m)] = slot + step->load + step->latency;
+    uint64_t waits = slot + hold - s->slots;
+    s->slots = slot + step->slots + hold;
+    return waits;
+}
+
+/* Sets next's sums from op's and what op costs, and tells the window of it. */
 static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, const struct op *op,
-                     struct op *next, bool branch)
+                     struct op *next, bool branch, struct step *step)
 {
     const struct profile *p = cpu->profile;
     unsigned width = p->uarch.retire_width, loads, stores;
@@ -645,78 +704,63 @@ static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, 
         loads = stores = 0;
     bool idiom = (z->mnemonic == ZYDIS_MNEMONIC_XOR || z->mnemonic == ZYDIS_MNEMONIC_SUB) &&
                  op->form == FORM_RR && op->d == op->s;
-    uint64_t slot = s->slots;
-    for (unsigned i = 0; i < z->operand_count && !nop && !idiom; i++) {
-        const ZydisDecodedOperand *o = &d->o[i];
-        if (o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
-            (o->type == ZYDIS_OPERAND_TYPE_MEMORY || !is_gpr(o->reg.value) ||
-             register_offset(o->reg.value) == OFF(RSP)))
-            continue;
-        if (o->type == ZYDIS_OPERAND_TYPE_REGISTER && (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ))
-            wait_for(s, o->reg.value, &slot);
-        if (o->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-            wait_for(s, o->mem.base, &slot);
-            wait_for(s, o->mem.index, &slot);
-        }
-    }
-    if (!branch && !nop && z->cpu_flags && z->cpu_flags->tested && s->ready[SCORE_FLAGS] > slot)
-        slot = s->ready[SCORE_FLAGS];
-
     unsigned uops = loads + stores;
     if (uops == 0 || !plain_move(z->mnemonic))
         uops++;
-    uint64_t retiring = (uops + EVENTS_PER_SLOT - 1) / EVENTS_PER_SLOT, cost = retiring;
-    uint64_t latency = is_multiply(z->mnemonic) ? p->uarch.lat_mul : 1;
-    if (is_divide(z->mnemonic)) {
-        latency = p->uarch.lat_div;
-        cost = latency * width > cost ? latency * width : cost;
-    }
-    /* It holds the front end up, which is what a waiting loop wants of it. */
+
+    *step = (struct step){.slots = (uops + EVENTS_PER_SLOT - 1) / EVENTS_PER_SLOT};
+    find_results(d, nop, idiom, branch, step);
+    if (loads)
+        step->load = p->uarch.l1d.latency * width;
+    if (is_divide(z->mnemonic))
+        step->latency = p->uarch.lat_div * width;
+    else if (!nop && !(plain_move(z->mnemonic) && loads))
+        step->latency = (is_multiply(z->mnemonic) ? p->uarch.lat_mul : 1) * width;
+
+    /* Slots in which nothing else goes on. PAUSE holds the front end up, which is what a waiting
+     * loop wants of it. */
+    uint64_t hold = 0, waits;
     if (z->mnemonic == ZYDIS_MNEMONIC_PAUSE)
-        cost = (uint64_t)p->uarch.lat_pause * width;
-    uint64_t ready = slot + (latency + (loads ? p->uarch.l1d.latency : 0)) * width;
-    if (plain_move(z->mnemonic) && loads)
-        ready = slot + (uint64_t)p->uarch.l1d.latency * width;
-    for (unsigned i = 0; i < z->operand_count && !nop; i++) {
-        const ZydisDecodedOperand *o = &d->o[i];
-        if (o->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-            (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) && is_gpr(o->reg.value) &&
-            !(o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
-              register_offset(o->reg.value) == OFF(RSP)))
-            set_ready(s, o->reg.value, ready);
+        hold = (uint64_t)p->uarch.lat_pause * width - step->slots;
+    if (p->uarch.window) {
+        waits = hold;
+    } else {
+        if (is_divide(z->mnemonic) && step->latency > step->slots)
+            hold = step->latency - step->slots;
+        waits = score_cost(s, step, hold);
     }
-    if (!nop && z->cpu_flags &&
-        (z->cpu_flags->modified | z->cpu_flags->set_0 | z->cpu_flags->set_1))
-        s->ready[SCORE_FLAGS] = ready;
-    uint64_t end = slot + cost;
     next->before = op->before;
-    next->before.slots += end - s->slots;
-    next->before.waits += end - s->slots - retiring;
+    next->before.slots += step->slots + waits;
+    next->before.waits += waits;
     next->before.insns++;
     next->before.uops += uops;
     next->before.loads += loads;
     next->before.stores += stores;
-    s->slots = end;
+}
+
+/* What the window knows of the block's n instructions. */
+static struct flow *flow_of(struct cpu *cpu, const struct step *step, unsigned n,
+                            struct block *unfinished)
+{
+    struct flow *f = zeroed(cpu, sizeof(*f) + n * sizeof(*step), unfinished);
+    for (unsigned i = 0; i < N_RESULTS; i++)
+        f->from[i] = 1u << i;
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t from = 0;
+        for (uint32_t m = step[i].sources | step[i].address; m; m &= m - 1)
+            from |= f->from[__builtin_ctz(m)];
+        for (uint32_t m = step[i].results; m; m &= m - 1)
+            f->from[__builtin_ctz(m)] = from;
+        f->writes |= step[i].results;
+        f->step[i] = step[i];
+    }
+    return f;
 }
 
 /* ---- the block ---- */
 
 #define PREFIX_DS  0x3e
 #define PREFIX_REP 0xf3
-
-#define CACHE_LINE 64
-
-/* Memory, all zeros, that begins on a cache line: the speed of a block then does not hang on what
- * was allocated before it. Where there is none, unfinished is freed and the machine stops. */
-static void *zeroed(struct cpu *cpu, size_t size, void *unfinished)
-{
-    size_t lines = (size + CACHE_LINE - 1) / CACHE_LINE;
-    void *memory = aligned_alloc(CACHE_LINE, lines * CACHE_LINE);
-    if (memory)
-        return memset(memory, 0, lines * CACHE_LINE);
-    free(unfinished);
-    exec_no_memory(cpu);
-}
 
 /* The bytes at offset of the first page; with second, also those of the next page. */
 static unsigned gather(struct decoded *d, const uint8_t *page, unsigned offset,
@@ -787,6 +831,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     unsigned offset = linear & (PAGE_BYTES - 1);
     struct op ops[BLOCK_MAX_OPS + 1];
     struct score score = {0};
+    struct step steps[BLOCK_MAX_OPS] = {0};
     struct decoded d = {.z = {0}};
     uint64_t rip = cpu->rip, rip_mask = (x->mode & MODE_CODE) == MODE_64 ? UINT64_MAX : UINT32_MAX;
     uint64_t second_page = NO_PAGE, bound = 0;
@@ -827,7 +872,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
                 break;
             }
             if (kind == KIND_NORMAL || kind == KIND_BRANCH)
-                add_cost(cpu, &score, &d, op, next, kind == KIND_BRANCH);
+                add_cost(cpu, &score, &d, op, next, kind == KIND_BRANCH, &steps[n]);
             flushes += op->fn == op_flush;
         }
         rip = (rip + d.z.length) & rip_mask;
@@ -859,6 +904,14 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     b->n = n;
     b->bytes = offset - (linear & (PAGE_BYTES - 1));
     memcpy(b->op, ops, (n + 1) * sizeof(struct op));
+    if (cpu->profile->uarch.window) {
+        for (unsigned i = 0; i < TRANSITIONS; i++)
+            b->transition[i].from = WINDOW_NEVER;
+        if (kind == KIND_NORMAL || kind == KIND_BRANCH) {
+            b->flow = flow_of(cpu, steps, n, b);
+            b->bound += flow_most(b->flow, n);
+        }
+    }
     if (kind == KIND_SYSTEM) {
         b->insn = zeroed(cpu, sizeof(*b->insn), b);
         b->insn->z = d.z;

@@ -8,6 +8,7 @@
  */
 
 #include "sim/cpu/system.h"
+#include "sim/cpu/uarch.h"
 #include "sim/dev/dev.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
@@ -351,6 +352,7 @@ void deliver(struct cpu *cpu, enum event_kind kind, unsigned vector, bool has_er
                       .rip = rip,
                       .source = rip};
     struct fault f;
+    window_drain(cpu);
     cpu->shadow = false;
     cpu->system->shadow_ss = cpu->system->shadow_ends = false;
     cpu->system->step_armed = cpu->system->rf_armed = false;

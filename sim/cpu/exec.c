@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "sim/cpu/ops.h"
+#include "sim/cpu/window.h"
 #include "sim/dev/dev.h"
 #include "sim/fault.h"
 #include "sim/pmu/pmu.h"
@@ -244,6 +245,7 @@ void op_system(struct cpu *cpu, const struct op *op)
     cpu->now++;
     if (cpu->branched)
         pmu_branch_retired(cpu->pmu);
+    window_drain(cpu);
     exec_update_mode(cpu);
     /* What it may have changed: IF, timers, counters, the shadow. */
     cpu->deadline = 0;
@@ -395,6 +397,22 @@ static void take_fault(struct cpu *cpu)
     cpu->deadline = 0;
 }
 
+/* A block begins. */
+static inline void enter(struct cpu *cpu, struct block *b)
+{
+    struct uarch *u = cpu->uarch;
+    u->log[u->n_blocks++ % WINDOW_MAX] = b;
+    struct transition *t = &b->transition[u->state % TRANSITIONS];
+    if (unlikely(t->from != u->state))
+        window_enter_slow(cpu, b, t);
+    u->state = t->to;
+    uint64_t *total = cpu->total[cpu->cpl != 0];
+    cpu->now += t->wait;
+    total[EV_SLOTS] += t->wait;
+    total[EV_SLOTS_FRONTEND] += t->starved;
+    total[EV_SLOTS_BACKEND] += t->wait - t->starved;
+}
+
 /* Until something ends it. A function of its own: beside _setjmp() the compiler would keep nothing
  * in registers. */
 static __attribute__((noinline)) void run_blocks(struct cpu *cpu)
@@ -416,6 +434,7 @@ static __attribute__((noinline)) void run_blocks(struct cpu *cpu)
             cpu->op = NULL;
             b = blocks_find(cpu);
             index = 0;
+            enter(cpu, b);
         }
         x->position = NULL;
         x->last = b;

@@ -41,6 +41,14 @@ struct op {
 
 #define BLOCK_MAX_OPS 64
 
+/* What a block makes of a state of the window (sim/cpu/window.h). */
+struct transition {
+    uint64_t from, to;
+    uint32_t wait;    /* slots in which nothing retires */
+    uint32_t starved; /* of those, because nothing was there to be taken */
+};
+#define TRANSITIONS 32
+
 struct block {
     uint64_t physical; /* of the first byte */
     uint64_t rip;
@@ -50,7 +58,10 @@ struct block {
     uint16_t n;      /* instructions */
     uint16_t bytes;
     bool dead;
-    struct insn *insn;          /* of a system instruction's block */
+    struct insn *insn; /* of a system instruction's block */
+    struct flow *flow; /* NULL: nothing of it overlaps with anything */
+    /* What the block made of the states in which it began, by their numbers' low bits. */
+    struct transition transition[TRANSITIONS];
     struct block *successor[2]; /* the blocks that ran after this one, latest first */
     struct block *hash_next;
     struct block *page_next[2]; /* other blocks in the page of physical, of second */

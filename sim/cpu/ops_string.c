@@ -5,6 +5,7 @@
  * vol. 2 "REP/REPE/REPZ/REPNE/REPNZ").
  */
 #include "sim/cpu/ops.h"
+#include "sim/cpu/window.h"
 
 struct string_kind {
     uint8_t loads, stores;
@@ -100,6 +101,7 @@ HANDLER(op_rep)
     u64 bound = x->running->bound;
     cpu->op = op;
     cpu->rip = op->rip;
+    window_drain(cpu);
     for (;;) {
         u64 count = reg_get(cpu, OFF(RCX), op->from);
         if (count == 0) {

@@ -68,6 +68,7 @@ void cpu_reset(struct cpu *cpu, bool init)
         memset(cpu->total, 0, sizeof cpu->total);
         uarch_reset(cpu->uarch);
     }
+    window_drain(cpu);
     struct system_state *s = cpu->system;
     s->shadow_ss = s->shadow_ends = s->step_armed = s->rf_armed = false;
     s->debug_hits = 0;

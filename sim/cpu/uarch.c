@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cpu/window.h"
+
 #define RETURN_STACK     16
 #define TARGET_BITS      9
 #define TARGETS          (1U << TARGET_BITS)
@@ -98,6 +100,11 @@ struct uarch *uarch_new(const struct profile *p)
         return NULL;
     }
 
+    u->window = window_new(p);
+    if (!u->window) {
+        uarch_free(u);
+        return NULL;
+    }
     m->walk_level_cycles = p->uarch.l2.size ? p->uarch.l2.latency : p->uarch.l1d.latency;
     uint64_t worst = p->uarch.memory_latency + PAGE_WALK_LEVELS * m->walk_level_cycles;
     if (worst < p->uarch.lat_io)
@@ -113,6 +120,7 @@ void uarch_free(struct uarch *u)
     if (!u)
         return;
     struct model *m = u->model;
+    window_free(u->window);
     free(m->l1d.tag);
     free(m->l2.tag);
     free(m->llc.tag);
@@ -187,10 +195,9 @@ void uarch_load_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
 {
     const struct profile *p = cpu->uarch->profile;
     enum level level = fetch_line(cpu, (physical >> cpu->uarch->line_shift) + 1);
-    unsigned latency = level_latency(p, level);
     cpu->last_load.linear = linear;
     cpu->last_load.level = level;
-    cpu->last_load.latency = latency;
+    cpu->last_load.latency = level_latency(p, level);
     if (level == LEVEL_L1) {
         cpu_event(cpu, EV_L1_HIT, 1);
         return;
@@ -198,7 +205,12 @@ void uarch_load_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
     cpu_event(cpu, EV_L1_MISS, 1);
     if (p->uarch.l2.size)
         cpu_event(cpu, level == LEVEL_L2 ? EV_L2_HIT : EV_L2_MISS, 1);
-    cpu_wait_memory(cpu, (uint64_t)(latency - p->uarch.l1d.latency) * p->uarch.retire_width);
+    struct access_time a;
+    unsigned width = p->uarch.retire_width;
+    uint64_t start = window_start(cpu, &a);
+    if (a.op == NOT_IN_FLIGHT) /* what a hit takes has passed or is overlapped */
+        start -= (uint64_t)p->uarch.l1d.latency * width;
+    window_finish(cpu, &a, start + (uint64_t)cpu->last_load.latency * width);
 }
 
 void uarch_store_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
@@ -215,9 +227,11 @@ void uarch_device_access(struct cpu *cpu)
 void uarch_tlb_miss(struct cpu *cpu, unsigned levels)
 {
     const struct model *m = cpu->uarch->model;
+    unsigned width = cpu->profile->uarch.retire_width;
     cpu->last_load.dtlb_miss = true;
-    cpu_wait_memory(cpu,
-                    (uint64_t)levels * m->walk_level_cycles * cpu->profile->uarch.retire_width);
+    struct access_time a;
+    uint64_t start = window_start(cpu, &a);
+    window_finish(cpu, &a, start + (uint64_t)levels * m->walk_level_cycles * width);
 }
 
 static bool predict_indirect(struct model *m, uint64_t rip, uint64_t target)
@@ -243,6 +257,7 @@ void uarch_mispredicted(struct cpu *cpu)
 {
     cpu_event(cpu, EV_MISPREDICT, 1);
     const struct profile *p = cpu->profile;
+    window_drain(cpu);
     cpu_spend(cpu, EV_SLOTS_BAD_SPEC,
               (uint64_t)p->uarch.mispredict_penalty * p->uarch.retire_width);
 }

@@ -14,8 +14,18 @@ void uarch_reset(struct uarch *u);
 
 /* The L1D set-associative tags start with the most recently used way of each set, so that a hit
  * there is one compare; the interpreter's fast path inlines it. */
+struct block;
+struct window;
+#define WINDOW_MAX 512 /* blocks and slots in flight */
 struct uarch {
     const struct profile *profile;
+    /* sim/cpu/window.c: the number of the window's state at the present block's end, and the blocks
+     * that ran last. */
+    uint64_t state, n_blocks;
+    uint64_t empty;      /* the number of the state in which nothing is in flight */
+    uint64_t drained_at; /* n_blocks when that was so */
+    struct window *window;
+    const struct block *log[WINDOW_MAX];
     uint64_t *l1_mru; /* [set]: line address (physical >> line_shift) + 1 of the way used last */
     uint32_t l1_set_mask, line_shift;
     uint64_t max_access_slots; /* most that one access can spend beyond its instruction's own slots
@@ -57,6 +67,15 @@ static inline void uarch_store(struct cpu *cpu, uint64_t linear, uint64_t physic
     if (__builtin_expect(u->l1_mru[(line - 1) & u->l1_set_mask] == line, 1))
         return;
     uarch_store_slow(cpu, linear, physical);
+}
+
+/* All that is in flight has retired, and nothing was begun ahead: after a mispredicted branch, an
+ * exception, an interrupt, a system instruction, a REP iteration. */
+static inline void window_drain(struct cpu *cpu)
+{
+    struct uarch *u = cpu->uarch;
+    u->state = u->empty;
+    u->drained_at = u->n_blocks;
 }
 
 /* What a mispredicted branch costs. */
