@@ -65,10 +65,12 @@ struct field {
         key, FIELD_CACHE, AT(m), 0, 0                                                              \
     }
 
-#define MIN_HZ     1000000ULL
-#define MAX_HZ     100000000000ULL
-#define MAX_CYCLES 100000
-#define MAX_WINDOW 512
+#define MIN_HZ       1000000ULL
+#define MAX_HZ       100000000000ULL
+#define MAX_CYCLES   100000
+#define MAX_WINDOW   512
+#define MAX_FETCH    128
+#define MAX_PREFETCH 32
 
 /* SDM vol. 3 "Linear-Address Translation": MAXPHYADDR is at most 52, the paging structures have no
  * more room. The least is 32: the local APIC's page is at FEE00000H. */
@@ -131,14 +133,19 @@ static const struct field fields[] = {
     UINT("pmu.offcore_rsp", pmu.offcore_rsp, 0, 2),
     UINT("pmu.skid", pmu.skid, 0, MAX_CYCLES),
     UINT("uarch.retire_width", uarch.retire_width, 1, 16),
+    UINT("uarch.fetch_bytes", uarch.fetch_bytes, 0, MAX_FETCH),
     UINT("uarch.window", uarch.window, 0, MAX_WINDOW),
+    CACHE("cache.l1i", uarch.l1i),
     CACHE("cache.l1d", uarch.l1d),
     CACHE("cache.l2", uarch.l2),
     CACHE("cache.llc", uarch.llc),
     UINT("uarch.memory_latency", uarch.memory_latency, 1, MAX_CYCLES),
     UINT("uarch.mispredict_penalty", uarch.mispredict_penalty, 0, MAX_CYCLES),
+    UINT("uarch.misses", uarch.misses, 0, MAX_MISSES),
+    UINT("uarch.prefetch", uarch.prefetch, 0, MAX_PREFETCH),
     UINT("uarch.predictor_bits", uarch.predictor_bits, 1, 24),
     UINT("uarch.lat_mul", uarch.lat_mul, 1, MAX_CYCLES),
+    UINT("uarch.lat_forward", uarch.lat_forward, 0, MAX_CYCLES),
     UINT("uarch.lat_div", uarch.lat_div, 1, MAX_CYCLES),
     UINT("uarch.lat_io", uarch.lat_io, 1, MAX_CYCLES),
     UINT("uarch.lat_msr", uarch.lat_msr, 1, MAX_CYCLES),
@@ -868,10 +875,14 @@ bool profile_finish(struct profile *p, FILE *err)
         ok = fail(&r, "cache.l1d", "must not be absent");
     if (p->uarch.llc.size && !p->uarch.l2.size)
         ok = fail(&r, "cache.llc", "needs a cache.l2");
-    if ((p->uarch.l2.size && p->uarch.l2.line != p->uarch.l1d.line) ||
+    if ((p->uarch.l1i.size && p->uarch.l1i.line != p->uarch.l1d.line) ||
+        (p->uarch.l2.size && p->uarch.l2.line != p->uarch.l1d.line) ||
         (p->uarch.llc.size && p->uarch.llc.line != p->uarch.l1d.line))
         ok = fail(&r, "cache", "all levels must have the same line size");
-    if ((p->uarch.l2.size && p->uarch.l2.latency < p->uarch.l1d.latency) ||
+    const struct profile_cache *second = &p->uarch.l2;
+    if ((p->uarch.l1i.size &&
+         p->uarch.l1i.latency > (second->size ? second->latency : p->uarch.memory_latency)) ||
+        (p->uarch.l2.size && p->uarch.l2.latency < p->uarch.l1d.latency) ||
         (p->uarch.llc.size && p->uarch.llc.latency < p->uarch.l2.latency) ||
         p->uarch.memory_latency < p->uarch.llc.latency ||
         p->uarch.memory_latency < p->uarch.l2.latency ||

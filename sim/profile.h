@@ -75,6 +75,7 @@ struct profile_cache {
     uint32_t latency;          /* load-to-use, core cycles */
 };
 
+#define MAX_MISSES          64
 #define PROFILE_MAX_EVENTS  96
 #define PROFILE_MAX_CPUID   64
 #define PROFILE_MAX_GENERAL 10 /* as many have an address: SDM vol. 4, IA32_PMC0 to IA32_PMC9 */
@@ -169,11 +170,15 @@ struct profile {
     struct {
         unsigned retire_width;
         unsigned window; /* instructions in flight, in slots; 0: each block for itself */
-        struct profile_cache l1d, l2, llc;
-        unsigned memory_latency;                    /* core cycles */
-        unsigned mispredict_penalty;                /* core cycles */
-        unsigned predictor_bits;                    /* log2 of the number of two-bit counters */
+        struct profile_cache l1i, l1d, l2, llc;
+        unsigned fetch_bytes;        /* of instructions in a cycle; 0: any number */
+        unsigned memory_latency;     /* core cycles */
+        unsigned mispredict_penalty; /* core cycles */
+        unsigned misses;             /* lines that can be on their way from memory; 0: any number */
+        unsigned prefetch;           /* lines that the streamer runs ahead; 0: there is none */
+        unsigned predictor_bits;     /* log2 of the number of two-bit counters */
         unsigned lat_mul, lat_div, lat_io, lat_msr; /* core cycles */
+        unsigned lat_forward; /* from a store to a load of the same place; 0: as any load */
         unsigned lat_tsc, lat_pause, lat_serialize; /* core cycles */
     } uarch;
 };

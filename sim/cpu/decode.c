@@ -1,14 +1,12 @@
 /*
  * From bytes (decoded by Zydis) to blocks of operations, with their static costs.
  *
- * Time. Instructions retire in order, retire_width slots to a core cycle. At decode time a
- * scoreboard runs over the block: all registers and the flags are ready at its entry; an
- * instruction takes its slot when its sources are ready, and its results are ready 1 cycle later,
- * lat_mul cycles for a multiplication, plus the L1D latency when it loads. So independent
- * instructions retire at full width, a chain of dependent ones at one per latency. A division is
- * not pipelined: it holds retirement for lat_div cycles. Branches do not wait for the flags (they
- * are predicted), stack instructions not for RSP (the stack engine), zero idioms (XOR r,r; SUB r,r)
- * for nothing.
+ * Time. Decoding finds what each instruction reads and writes, and its latency: 1 cycle, lat_mul
+ * for a multiplication, plus the L1D latency when it loads. Branches do not wait for the flags
+ * (they are predicted), stack instructions not for RSP (the stack engine), zero idioms (XOR r,r;
+ * SUB r,r) for nothing. sim/cpu/window.c makes time of it. Without a window a scoreboard runs over
+ * the block here: all is ready at its entry, an instruction takes its slot when its sources are
+ * ready, and a division holds retirement.
  *
  * Uops: one for the operation, unless it is a plain move (MOV, MOVZX, MOVSX, PUSH, POP) to or from
  * memory, one for each load, one for each store. No instruction makes more than EVENTS_PER_SLOT of
@@ -643,9 +641,20 @@ static uint32_t register_bit(ZydisRegister r)
     return is_gpr(r) ? 1u << register_offset(r) / 8 : 0;
 }
 
+static unsigned register_number(ZydisRegister r)
+{
+    return is_gpr(r) ? register_offset(r) / 8 : 16;
+}
+static uint32_t place_name(const ZydisDecodedOperand *o)
+{
+    uint32_t rest = (uint32_t)o->mem.disp.value * 31 + o->mem.scale * 17 + o->mem.segment;
+    return place_of(register_number(o->mem.base), register_number(o->mem.index),
+                    rest * 5 + o->size / 8);
+}
+
 /* What the instruction reads and writes: not RSP where it is implied (the stack engine), nothing
  * for what only looks as if it read (nop, idiom); branches do not wait for the flags. */
-static void find_results(const struct decoded *d, bool nop, bool idiom, bool branch,
+static void find_results(const struct decoded *d, bool nop, bool idiom, bool branch, bool forwards,
                          struct step *step)
 {
     const ZydisDecodedInstruction *z = &d->z;
@@ -654,11 +663,18 @@ static void find_results(const struct decoded *d, bool nop, bool idiom, bool bra
     for (unsigned i = 0; i < z->operand_count; i++) {
         const ZydisDecodedOperand *o = &d->o[i];
         bool hidden = o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
-        if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && !hidden)
+        if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && !hidden) {
             step->address |= register_bit(o->mem.base) | register_bit(o->mem.index);
+            if (forwards && o->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+                step->loads = place_name(o);
+            if (forwards && o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+                step->stores = place_name(o);
+        }
         if (o->type != ZYDIS_OPERAND_TYPE_REGISTER)
             continue;
         uint32_t bit = register_bit(o->reg.value);
+        if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+            step->changes |= bit;
         if (hidden && bit == 1u << RSP)
             continue;
         if ((o->actions & ZYDIS_OPERAND_ACTION_MASK_READ) && !idiom)
@@ -709,7 +725,7 @@ static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, 
         uops++;
 
     *step = (struct step){.slots = (uops + EVENTS_PER_SLOT - 1) / EVENTS_PER_SLOT};
-    find_results(d, nop, idiom, branch, step);
+    find_results(d, nop, idiom, branch, p->uarch.lat_forward, step);
     if (loads)
         step->load = p->uarch.l1d.latency * width;
     if (is_divide(z->mnemonic))
@@ -889,8 +905,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     unsigned accesses = end->before.loads + end->before.stores + flushes;
     if (kind == KIND_ALONE)
         accesses = 2;
-    /* An access that crosses a line is two for the caches. */
-    bound = end->before.slots + 1 + 2ULL * accesses * cpu->uarch->max_access_slots +
+    bound = end->before.slots + 1 + (uint64_t)accesses * cpu->uarch->max_access_slots +
             cpu->uarch->max_branch_slots;
     if (kind == KIND_SYSTEM)
         bound = UINT64_MAX / 2; /* always run with everything up to date */
@@ -907,10 +922,8 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     if (cpu->profile->uarch.window) {
         for (unsigned i = 0; i < TRANSITIONS; i++)
             b->transition[i].from = WINDOW_NEVER;
-        if (kind == KIND_NORMAL || kind == KIND_BRANCH) {
+        if (kind == KIND_NORMAL || kind == KIND_BRANCH)
             b->flow = flow_of(cpu, steps, n, b);
-            b->bound += flow_most(b->flow, n);
-        }
     }
     if (kind == KIND_SYSTEM) {
         b->insn = zeroed(cpu, sizeof(*b->insn), b);

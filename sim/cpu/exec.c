@@ -127,10 +127,15 @@ static inline void account(struct cpu *cpu, const struct block *b, unsigned firs
 {
     uint64_t *total = cpu->total[cpu->cpl != 0];
     const struct op_sum *f = &b->op[first].before, *e = &b->op[end].before;
-    uint64_t slots = (e->slots - f->slots) * sign;
+    const struct transition *t = exec_of(cpu)->transition;
+    uint64_t wait = t->wait, starved = t->starved;
+    if (unlikely(end - first != b->n) && wait)
+        window_part(cpu, b, first, end, &wait, &starved);
+    uint64_t slots = (e->slots - f->slots + wait) * sign;
     cpu->now += slots;
     total[EV_SLOTS] += slots;
-    total[EV_SLOTS_BACKEND] += (uint64_t)(e->waits - f->waits) * sign;
+    total[EV_SLOTS_BACKEND] += (e->waits - f->waits + wait - starved) * sign;
+    total[EV_SLOTS_FRONTEND] += starved * sign;
     total[EV_INSN] += (uint64_t)(e->insns - f->insns) * sign;
     total[EV_UOPS] += (uint64_t)(e->uops - f->uops) * sign;
     total[EV_LOAD] += (uint64_t)(e->loads - f->loads) * sign;
@@ -402,15 +407,16 @@ static inline void enter(struct cpu *cpu, struct block *b)
 {
     struct uarch *u = cpu->uarch;
     u->log[u->n_blocks++ % WINDOW_MAX] = b;
+    if (unlikely(b->fetches != u->fetches)) {
+        uarch_fetch(cpu, b->physical, b->bytes);
+        b->fetches = u->fetches;
+    }
     struct transition *t = &b->transition[u->state % TRANSITIONS];
+    u->from = u->state;
     if (unlikely(t->from != u->state))
         window_enter_slow(cpu, b, t);
     u->state = t->to;
-    uint64_t *total = cpu->total[cpu->cpl != 0];
-    cpu->now += t->wait;
-    total[EV_SLOTS] += t->wait;
-    total[EV_SLOTS_FRONTEND] += t->starved;
-    total[EV_SLOTS_BACKEND] += t->wait - t->starved;
+    exec_of(cpu)->transition = t;
 }
 
 /* Until something ends it. A function of its own: beside _setjmp() the compiler would keep nothing
@@ -442,7 +448,8 @@ static __attribute__((noinline)) void run_blocks(struct cpu *cpu)
         x->accounted = index; /* nothing of it yet, should it fault before it begins */
         cpu->op = &b->op[index];
         check_code_limit(cpu, b, index);
-        if (unlikely(wants_care(cpu) || cpu->now + b->bound >= cpu->deadline)) {
+        if (unlikely(wants_care(cpu) ||
+                     cpu->now + b->bound + x->transition->wait >= cpu->deadline)) {
             run_careful(cpu, b, index);
             continue;
         }

@@ -52,12 +52,13 @@ struct transition {
 struct block {
     uint64_t physical; /* of the first byte */
     uint64_t rip;
-    uint64_t bound;  /* most slots that one run can cost */
+    uint64_t bound;  /* most slots that one run can cost, beyond what its transition waits */
     uint64_t second; /* physical page that the last instruction crosses into; NO_PAGE: none */
     uint32_t mode;   /* see exec_mode() */
     uint16_t n;      /* instructions */
     uint16_t bytes;
     bool dead;
+    uint64_t fetches;  /* uarch.fetches when its code was last in the instruction cache */
     struct insn *insn; /* of a system instruction's block */
     struct flow *flow; /* NULL: nothing of it overlaps with anything */
     /* What the block made of the states in which it began, by their numbers' low bits. */
@@ -91,6 +92,7 @@ struct span {
 
 struct exec {
     struct block *running;
+    const struct transition *transition; /* what it waits for its own results */
     unsigned accounted; /* instructions of running from the first run to this one (not including)
                            are in the totals */
     /* Where the next instruction is, when it is not the first of a block. */

@@ -2,11 +2,12 @@
  * The timing model: what memory accesses and branches cost, and which events they make. It is
  * deterministic and plausible, not cycle-accurate.
  *
- * Caches are set-associative with true LRU, on physical lines, without prefetch. A load that hits
- * L1D costs nothing beyond its instruction's slot; one that goes further stalls the core for what
- * its level is slower than L1D. A store allocates its line like a load but never stalls: a store
- * buffer of unlimited depth hides it. A page walk costs one L2 latency (without an L2, one L1D
- * latency) for each level of the paging structures.
+ * Caches are set-associative with true LRU, on physical lines. A load that hits L1D costs nothing
+ * here; one that goes further is there its level's latency after it began (sim/cpu/window.h says
+ * when), a line from memory needs one of some places, and a streamer fetches ahead. A store
+ * allocates its line like a load but never stalls: a store buffer of unlimited depth hides it. A
+ * page walk costs one L2 latency (without an L2, one L1D latency) for each level of the paging
+ * structures.
  *
  * Branches: two-bit saturating counters indexed by the address for conditional ones, the last
  * target for indirect ones, a stack of call sites for returns. Direct jumps and calls are always
@@ -26,6 +27,7 @@
 /* A misaligned access touches two lines, perhaps of two pages. */
 #define LINES_PER_ACCESS 2
 #define MAX_INSN_BYTES   15
+#define PAGE_4K          4096
 
 #define WEAKLY_NOT_TAKEN 1
 
@@ -35,8 +37,26 @@ struct cache {
     uint32_t ways, set_mask;
 };
 
+/* The streamer follows accesses to neighbouring lines of a page. */
+#define STREAMS         32
+#define LINES_A_REQUEST 2
+struct stream {
+    uint64_t page;      /* + 1; 0: none */
+    int16_t last, next; /* lines of it: accessed last, to be fetched next */
+};
+/* Lines on their way, by their lowest bits. */
+#define COMING 64
+struct coming {
+    uint64_t line; /* + 1 */
+    uint64_t done;
+};
+
 struct model {
-    struct cache l1d, l2, llc;
+    struct cache l1i, l1d, l2, llc;
+    uint64_t busy[MAX_MISSES]; /* each place for a line on its way: until when */
+    unsigned place;            /* they are taken in turn: the next */
+    struct stream stream[STREAMS];
+    struct coming coming[COMING];
     unsigned walk_level_cycles;
     struct {
         uint64_t rip, target;
@@ -88,8 +108,8 @@ struct uarch *uarch_new(const struct profile *p)
     }
     u->profile = p;
     u->model = m;
-    bool caches = cache_init(&m->l1d, &p->uarch.l1d) && cache_init(&m->l2, &p->uarch.l2) &&
-                  cache_init(&m->llc, &p->uarch.llc);
+    bool caches = cache_init(&m->l1i, &p->uarch.l1i) && cache_init(&m->l1d, &p->uarch.l1d) &&
+                  cache_init(&m->l2, &p->uarch.l2) && cache_init(&m->llc, &p->uarch.llc);
     u->l1_set_mask = m->l1d.set_mask;
     u->line_shift = __builtin_ctz(p->uarch.l1d.line);
     u->l1_mru = calloc((size_t)u->l1_set_mask + 1, sizeof *u->l1_mru);
@@ -106,7 +126,9 @@ struct uarch *uarch_new(const struct profile *p)
         return NULL;
     }
     m->walk_level_cycles = p->uarch.l2.size ? p->uarch.l2.latency : p->uarch.l1d.latency;
-    uint64_t worst = p->uarch.memory_latency + PAGE_WALK_LEVELS * m->walk_level_cycles;
+    /* A line may find all places taken by lines that came there as late as they could. */
+    uint64_t worst = (p->uarch.misses ? 3ULL : 1ULL) * p->uarch.memory_latency +
+                     PAGE_WALK_LEVELS * m->walk_level_cycles;
     if (worst < p->uarch.lat_io)
         worst = p->uarch.lat_io;
     u->max_access_slots = LINES_PER_ACCESS * worst * p->uarch.retire_width;
@@ -121,6 +143,7 @@ void uarch_free(struct uarch *u)
         return;
     struct model *m = u->model;
     window_free(u->window);
+    free(m->l1i.tag);
     free(m->l1d.tag);
     free(m->l2.tag);
     free(m->llc.tag);
@@ -133,6 +156,8 @@ void uarch_free(struct uarch *u)
 void uarch_reset(struct uarch *u)
 {
     struct model *m = u->model;
+    cache_clear(&m->l1i);
+    u->fetches++;
     cache_clear(&m->l1d);
     cache_clear(&m->l2);
     cache_clear(&m->llc);
@@ -141,22 +166,21 @@ void uarch_reset(struct uarch *u)
     memset(m->indirect, 0, sizeof m->indirect);
     memset(m->call_site, 0, sizeof m->call_site);
     m->call_depth = 0;
+    memset(m->busy, 0, sizeof m->busy);
+    m->place = 0;
+    memset(m->stream, 0, sizeof m->stream);
+    memset(m->coming, 0, sizeof m->coming);
 }
 
 enum level { LEVEL_L1 = 1, LEVEL_L2, LEVEL_LLC, LEVEL_MEMORY };
 
-/* Finds the level that holds the line and brings it into all levels above. The last level there is
- * (LLC, else L2) makes the architectural LLC events, by loads and stores alike (SDM vol. 3
- * "Pre-defined Architectural Performance Events": "each request ... that references a cache line
- * in the last level cache"). */
-static enum level fetch_line(struct cpu *cpu, uint64_t line)
+/* Finds the level below L1 that holds the line and brings it into all levels above. The last level
+ * there is (LLC, else L2) makes the architectural LLC events, by loads, stores and instruction
+ * fetches alike (SDM vol. 3 "Pre-defined Architectural Performance Events": "each request ... that
+ * references a cache line in the last level cache"). */
+static enum level fetch_below(struct cpu *cpu, uint64_t line)
 {
-    struct uarch *u = cpu->uarch;
-    struct model *m = u->model;
-    bool in_l1 = cache_touch(&m->l1d, line);
-    u->l1_mru[(line - 1) & u->l1_set_mask] = line;
-    if (in_l1)
-        return LEVEL_L1;
+    struct model *m = cpu->uarch->model;
     bool l2_is_last = !m->llc.tag;
     if (m->l2.tag) {
         bool in_l2 = cache_touch(&m->l2, line);
@@ -177,6 +201,16 @@ static enum level fetch_line(struct cpu *cpu, uint64_t line)
     return LEVEL_MEMORY;
 }
 
+/* The same for data, from L1D on. */
+static enum level fetch_line(struct cpu *cpu, uint64_t line)
+{
+    struct uarch *u = cpu->uarch;
+    struct model *m = u->model;
+    bool in_l1 = cache_touch(&m->l1d, line);
+    u->l1_mru[(line - 1) & u->l1_set_mask] = line;
+    return in_l1 ? LEVEL_L1 : fetch_below(cpu, line);
+}
+
 static unsigned level_latency(const struct profile *p, enum level level)
 {
     switch (level) {
@@ -191,13 +225,75 @@ static unsigned level_latency(const struct profile *p, enum level level)
     }
 }
 
+/* When a line that is asked for at start is there. */
+static uint64_t arrival(const struct uarch *u, uint64_t line, enum level level, uint64_t start)
+{
+    struct model *m = u->model;
+    uint64_t slots = (uint64_t)level_latency(u->profile, level) * u->profile->uarch.retire_width;
+    const struct coming *c = &m->coming[line % COMING];
+    if (level != LEVEL_MEMORY)
+        return c->line == line && c->done > start + slots ? c->done : start + slots;
+    if (!u->profile->uarch.misses)
+        return start + slots;
+    uint64_t *place = &m->busy[m->place];
+    m->place = m->place + 1 < u->profile->uarch.misses ? m->place + 1 : 0;
+    *place = (*place > start ? *place : start) + slots;
+    return *place;
+}
+
+/* Brings a line into L2 and what is below it, if it is not there. No demand: it counts as neither
+ * reference nor miss (SDM vol. 3 "Pre-defined Architectural Performance Events" lets "cache line
+ * fills due to other hardware-prefetchers" be excluded). False: not now, all places are taken. */
+static bool prefetch(const struct uarch *u, uint64_t line, uint64_t start)
+{
+    struct model *m = u->model;
+    uint64_t latency = (uint64_t)u->profile->uarch.memory_latency * u->profile->uarch.retire_width;
+    if (m->busy[m->place] > start + latency)
+        return false;
+    if (cache_touch(&m->l2, line))
+        return true;
+    bool in_llc = m->llc.tag && cache_touch(&m->llc, line);
+    m->coming[line % COMING] = (struct coming){
+        .line = line, .done = arrival(u, line, in_llc ? LEVEL_LLC : LEVEL_MEMORY, start)};
+    return true;
+}
+
+/* An access missed L1D: two neighbouring lines of a page make a stream, upwards or downwards, which
+ * is fetched ahead as far as the page goes. */
+static void train(const struct uarch *u, uint64_t line, uint64_t start)
+{
+    struct model *m = u->model;
+    unsigned page_lines = PAGE_4K >> u->line_shift;
+    if (!u->profile->uarch.prefetch || !m->l2.tag)
+        return;
+    uint64_t page = (line - 1) / page_lines + 1;
+    int at = (line - 1) % page_lines, ahead = u->profile->uarch.prefetch;
+    struct stream *s = &m->stream[page % STREAMS];
+    int step = at - s->last;
+    if (s->page != page || (step != 1 && step != -1)) {
+        *s = (struct stream){.page = page, .last = at, .next = at};
+        return;
+    }
+    s->last = at;
+    if ((s->next - at) * step <= 0) /* it has caught up, or turned round */
+        s->next = at + step;
+    for (unsigned i = 0; i < LINES_A_REQUEST; i++) {
+        if (s->next < 0 || s->next >= (int)page_lines || (s->next - at) * step > ahead ||
+            !prefetch(u, line + s->next - at, start))
+            return;
+        s->next += step;
+    }
+}
+
 void uarch_load_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
 {
-    const struct profile *p = cpu->uarch->profile;
-    enum level level = fetch_line(cpu, (physical >> cpu->uarch->line_shift) + 1);
+    const struct uarch *u = cpu->uarch;
+    const struct profile *p = u->profile;
+    uint64_t line = (physical >> u->line_shift) + 1;
+    enum level level = fetch_line(cpu, line);
     cpu->last_load.linear = linear;
     cpu->last_load.level = level;
-    cpu->last_load.latency = level_latency(p, level);
+    cpu->last_load.latency = p->uarch.l1d.latency;
     if (level == LEVEL_L1) {
         cpu_event(cpu, EV_L1_HIT, 1);
         return;
@@ -206,17 +302,47 @@ void uarch_load_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
     if (p->uarch.l2.size)
         cpu_event(cpu, level == LEVEL_L2 ? EV_L2_HIT : EV_L2_MISS, 1);
     struct access_time a;
-    unsigned width = p->uarch.retire_width;
     uint64_t start = window_start(cpu, &a);
     if (a.op == NOT_IN_FLIGHT) /* what a hit takes has passed or is overlapped */
-        start -= (uint64_t)p->uarch.l1d.latency * width;
-    window_finish(cpu, &a, start + (uint64_t)cpu->last_load.latency * width);
+        start -= (uint64_t)p->uarch.l1d.latency * p->uarch.retire_width;
+    uint64_t done = arrival(u, line, level, start);
+    cpu->last_load.latency = (done - start) / p->uarch.retire_width;
+    train(u, line, start);
+    window_finish(cpu, &a, done);
+}
+
+/* Instructions come through L2 and LLC like data. What is fetched ahead hides nothing of it. */
+void uarch_fetch(struct cpu *cpu, uint64_t physical, unsigned bytes)
+{
+    struct uarch *u = cpu->uarch;
+    struct model *m = u->model;
+    const struct profile *p = u->profile;
+    if (!m->l1i.tag)
+        return;
+    uint64_t line = (physical >> u->line_shift) + 1;
+    uint64_t room = PAGE_4K - physical % PAGE_4K; /* a page's; the rest is not looked up */
+    uint64_t last = ((physical + (bytes < room ? bytes : room) - 1) >> u->line_shift) + 1;
+    for (; line <= last; line++) {
+        if (cache_touch(&m->l1i, line))
+            continue;
+        u->fetches++;
+        enum level level = fetch_below(cpu, line);
+        uint64_t slots =
+            (uint64_t)(level_latency(p, level) - p->uarch.l1i.latency) * p->uarch.retire_width;
+        cpu_spend(cpu, EV_SLOTS_FRONTEND, slots);
+        cpu_event(cpu, EV_SLOTS_FETCH_LATENCY, slots);
+    }
 }
 
 void uarch_store_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
 {
     (void)linear;
-    fetch_line(cpu, (physical >> cpu->uarch->line_shift) + 1);
+    uint64_t line = (physical >> cpu->uarch->line_shift) + 1;
+    if (fetch_line(cpu, line) == LEVEL_L1)
+        return;
+    struct access_time a;
+    window_retires(cpu, &a);
+    train(cpu->uarch, line, a.retires);
 }
 
 void uarch_device_access(struct cpu *cpu)

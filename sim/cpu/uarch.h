@@ -22,10 +22,12 @@ struct uarch {
     /* sim/cpu/window.c: the number of the window's state at the present block's end, and the blocks
      * that ran last. */
     uint64_t state, n_blocks;
+    uint64_t from;       /* the number of its state at the present block's begin */
     uint64_t empty;      /* the number of the state in which nothing is in flight */
     uint64_t drained_at; /* n_blocks when that was so */
     struct window *window;
     const struct block *log[WINDOW_MAX];
+    uint64_t fetches; /* lines that came into the instruction cache: what was there may be gone */
     uint64_t *l1_mru; /* [set]: line address (physical >> line_shift) + 1 of the way used last */
     uint32_t l1_set_mask, line_shift;
     uint64_t max_access_slots; /* most that one access can spend beyond its instruction's own slots
@@ -43,6 +45,9 @@ void uarch_load_slow(struct cpu *cpu, uint64_t linear, uint64_t physical);
 void uarch_store_slow(struct cpu *cpu, uint64_t linear, uint64_t physical);
 void uarch_device_access(struct cpu *cpu);
 void uarch_tlb_miss(struct cpu *cpu, unsigned levels);
+
+/* Code is to run that may not be in the instruction cache: looks its lines up, fills, spends. */
+void uarch_fetch(struct cpu *cpu, uint64_t physical, unsigned bytes);
 
 /* EV_LOAD and EV_STORE are bumped by the interpreter (statically per block); L1 hits here. An
  * access that crosses a line makes two calls but one EV_LOAD; only its first part counts as hit or

@@ -19,9 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Places in memory whose last store is still in flight. */
+#define PLACES 4
 struct state {
     uint16_t lead;
     uint16_t age[N_RESULTS]; /* slots for which it has been ready; at most the lead */
+    uint16_t place_age[PLACES];
+    uint32_t place[PLACES]; /* 0: none */
 };
 
 #define STATES 4096
@@ -32,6 +36,10 @@ struct state {
 struct known {
     const struct block *block;
     struct transition transition;
+};
+
+struct waited {
+    uint32_t wait, starved;
 };
 
 /* Retirement waited for an access to memory. */
@@ -51,7 +59,7 @@ struct way {
 
 struct window {
     int64_t size;
-    unsigned width;
+    unsigned width, forward;
     /* State i has the number uarch.empty + i. In state 0 nothing is in flight and all is ready. */
     struct state state[STATES];
     unsigned n_states;
@@ -62,6 +70,10 @@ struct window {
     uint64_t first_record, n_records; /* both count on */
     uint64_t waited;                  /* of all records */
     struct way way;
+    /* What the first i instructions of a block wait that begins in a state. */
+    const struct block *part_of;
+    uint64_t part_from;
+    struct waited part[BLOCK_MAX_OPS + 1];
 };
 
 static const struct record *record_at(const struct window *w, uint64_t i)
@@ -76,6 +88,7 @@ struct window *window_new(const struct profile *p)
         return NULL;
     w->size = p->uarch.window;
     w->width = p->uarch.retire_width;
+    w->forward = p->uarch.lat_forward * w->width;
     w->n_states = 1;
     return w;
 }
@@ -89,6 +102,7 @@ void window_forget_blocks(struct cpu *cpu)
 {
     struct uarch *u = cpu->uarch;
     u->drained_at = u->n_blocks;
+    u->window->part_of = NULL;
     memset(u->window->known, 0, sizeof u->window->known);
 }
 
@@ -104,6 +118,8 @@ static unsigned hash_of(const struct state *s)
     uint64_t h = s->lead;
     for (unsigned i = 0; i < N_RESULTS; i++)
         h = (h ^ s->age[i]) * 0x9e3779b97f4a7c15ULL;
+    for (unsigned i = 0; i < PLACES; i++)
+        h = (h ^ s->place[i] ^ s->place_age[i]) * 0x9e3779b97f4a7c15ULL;
     return (h >> 32) % HASH;
 }
 
@@ -144,21 +160,25 @@ static int64_t latest(int64_t t, const int64_t *ready, uint32_t results)
     return t;
 }
 
-uint64_t flow_most(const struct flow *f, unsigned n)
+static unsigned slot_of(uint32_t place)
 {
-    uint64_t most = 0;
-    for (unsigned i = 0; i < n; i++)
-        most += (uint64_t)f->step[i].slots + f->step[i].load + f->step[i].latency;
-    return most + (n ? f->step[n - 1].fetched : 0);
+    return (place >> 11 ^ place >> 1) % PLACES;
 }
 
 /* Times are relative to retirement at the block's begin. */
 static void evaluate(const struct window *w, const struct flow *f, unsigned n,
-                     const struct state *in, struct state *out, struct transition *t)
+                     const struct state *in, struct state *out, struct transition *t,
+                     struct waited *each)
 {
     int64_t retired = 0, dispatch = -(int64_t)in->lead, begin = dispatch, ready[N_RESULTS];
     for (unsigned i = 0; i < N_RESULTS; i++)
         ready[i] = -(int64_t)in->age[i];
+    uint32_t place[PLACES];
+    int64_t stored[PLACES];
+    for (unsigned i = 0; i < PLACES; i++) {
+        place[i] = in->place[i];
+        stored[i] = -(int64_t)in->place_age[i];
+    }
     t->wait = t->starved = 0;
     for (const struct step *s = f->step; s < f->step + n; s++) {
         dispatch += s->slots;
@@ -166,11 +186,24 @@ static void evaluate(const struct window *w, const struct flow *f, unsigned n,
         if (dispatch < begin + s->fetched)
             dispatch = begin + s->fetched;
         int64_t start = dispatch;
-        if (s->load)
-            start = latest(start, ready, s->address) + s->load;
+        if (s->load) {
+            start = latest(start, ready, s->address);
+            unsigned i = slot_of(s->loads);
+            if (s->loads && place[i] == s->loads)
+                start = (start > stored[i] ? start : stored[i]) + w->forward;
+            else
+                start += s->load;
+        }
         int64_t done = latest(start, ready, s->sources) + s->latency;
         for (uint32_t r = s->results; r; r &= r - 1)
             ready[__builtin_ctz(r)] = done;
+        for (unsigned i = 0; i < PLACES; i++)
+            if (place[i] && (place_registers(place[i]) & s->changes))
+                place[i] = 0;
+        if (s->stores) {
+            place[slot_of(s->stores)] = s->stores;
+            stored[slot_of(s->stores)] = done;
+        }
         if (done > retired) {
             /* So far it was not there yet, and then it takes a cycle at least. */
             int64_t wait = done - retired, starved = dispatch + w->width - retired;
@@ -179,6 +212,9 @@ static void evaluate(const struct window *w, const struct flow *f, unsigned n,
             t->starved += starved;
             retired = done;
         }
+        /* Of all instructions up to this one. */
+        if (each)
+            *++each = (struct waited){t->wait, t->starved};
         if (dispatch < retired - w->size)
             dispatch = retired - w->size;
     }
@@ -187,6 +223,11 @@ static void evaluate(const struct window *w, const struct flow *f, unsigned n,
     out->lead = lead;
     for (unsigned i = 0; i < N_RESULTS; i++)
         out->age[i] = retired - ready[i] < lead ? retired - ready[i] : lead;
+    for (unsigned i = 0; i < PLACES; i++)
+        if (place[i] && retired - stored[i] < lead) {
+            out->place[i] = place[i];
+            out->place_age[i] = retired - stored[i];
+        }
 }
 
 void window_enter_slow(struct cpu *cpu, struct block *b, struct transition *t)
@@ -204,10 +245,30 @@ void window_enter_slow(struct cpu *cpu, struct block *b, struct transition *t)
         struct state in = *state_of(u, u->state), out;
         k->block = b;
         k->transition.from = u->state;
-        evaluate(w, b->flow, b->n, &in, &out, &k->transition);
+        evaluate(w, b->flow, b->n, &in, &out, &k->transition, NULL);
         k->transition.to = number_of(u, &out);
+        if (k->transition.to == u->empty + 1 && w->n_states == 2) {
+            /* All states have been forgotten: this one must be known while the block runs. */
+            k->transition.from = u->from = number_of(u, &in);
+        }
     }
     *t = k->transition;
+}
+
+void window_part(struct cpu *cpu, const struct block *b, unsigned first, unsigned end,
+                 uint64_t *wait, uint64_t *starved)
+{
+    struct uarch *u = cpu->uarch;
+    struct window *w = u->window;
+    if (w->part_of != b || w->part_from != u->from) {
+        struct state in = *state_of(u, u->from), out;
+        struct transition t;
+        evaluate(w, b->flow, b->n, &in, &out, &t, w->part);
+        w->part_of = b;
+        w->part_from = u->from;
+    }
+    *wait = w->part[end].wait - w->part[first].wait;
+    *starved = w->part[end].starved - w->part[first].starved;
 }
 
 /* ---- Memory ---- */
@@ -277,24 +338,39 @@ static void forget_record(struct window *w)
     w->waited -= record_at(w, w->first_record++)->waited;
 }
 
-uint64_t window_start(struct cpu *cpu, struct access_time *a)
+void window_retires(struct cpu *cpu, struct access_time *a)
 {
-    struct uarch *u = cpu->uarch;
-    struct window *w = u->window;
     const struct exec *x = exec_of(cpu);
     const struct block *b = x->running;
     const struct op *op = cpu->op;
     a->op = NOT_IN_FLIGHT;
     a->retires = cpu->now;
-    if (!b || !b->flow || op < b->op || op >= b->op + b->n)
-        return cpu->now;
-
+    if (!b || op < b->op || op >= b->op + b->n)
+        return;
     /* What comes behind it in its block has been added already. */
     const struct op_sum *end = &b->op[x->accounted].before, *here = &op[1].before;
-    uint64_t slots = end->slots - here->slots, waits = end->waits - here->waits;
+    a->behind = end->slots - here->slots;
+    a->retires -= a->behind;
+    a->behind -= end->waits - here->waits;
+    if (!b->flow)
+        return;
     a->op = op - b->op;
-    a->retires -= slots;
-    a->position = retired_slots(cpu) - (slots - waits);
+    if (x->transition->wait && a->op + 1 < x->accounted) {
+        uint64_t wait, starved;
+        window_part(cpu, b, a->op + 1, x->accounted, &wait, &starved);
+        a->retires -= wait;
+    }
+}
+
+uint64_t window_start(struct cpu *cpu, struct access_time *a)
+{
+    struct uarch *u = cpu->uarch;
+    struct window *w = u->window;
+    window_retires(cpu, a);
+    if (a->op == NOT_IN_FLIGHT)
+        return a->retires;
+    const struct block *b = exec_of(cpu)->running;
+    a->position = retired_slots(cpu) - a->behind;
     uint64_t lead = state_of(u, u->state)->lead;
     if (w->first_record < w->n_records && record_at(w, w->n_records - 1)->block < u->drained_at) {
         w->first_record = w->n_records;
