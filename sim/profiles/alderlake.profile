@@ -97,6 +97,7 @@ cache.llc = 33554432 16 64 70
 uarch.memory_latency = 400
 uarch.predictor_bits = 12
 uarch.lat_mul = 3
+uarch.lat_forward = 5
 uarch.lat_div = 18
 uarch.lat_io = 400
 uarch.lat_msr = 100
@@ -138,9 +139,16 @@ event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit pebs counters=0xf
 event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss pebs counters=0xf
 event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs counters=0xf
 
+cache.l1i = 32768 8 64 5
 cache.l1d = 49152 12 64 5
 cache.l2 = 1310720 10 64 15
 uarch.retire_width = 6
+# The window, fetch and line fill buffers: Intel's Optimization Reference Manual, in part from memory;
+# the streamer's distance and lat_forward: from memory.
+uarch.window = 512
+uarch.fetch_bytes = 32
+uarch.misses = 16
+uarch.prefetch = 20
 uarch.mispredict_penalty = 17
 
 [e]

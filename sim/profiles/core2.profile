@@ -81,15 +81,23 @@ event.0x2e.0x41 = L2_RQSTS.SELF.DEMAND.I_STATE llc-miss
 event.0xcb.0x01 = MEM_LOAD_RETIRED.L1D_MISS l1-miss pebs
 event.0xcb.0x04 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs
 
+cache.l1i = 32768 8 64 3
 cache.l1d = 32768 8 64 3
 cache.l2 = 6291456 24 64 15
 cache.llc = 0 0 0 0
 
 uarch.retire_width = 4
+# The window, fetch and line fill buffers: Intel's Optimization Reference Manual, in part from memory;
+# the streamer's distance and lat_forward: from memory.
+uarch.window = 96
+uarch.fetch_bytes = 16
+uarch.misses = 8
+uarch.prefetch = 8
 uarch.memory_latency = 180
 uarch.mispredict_penalty = 15
 uarch.predictor_bits = 12
 uarch.lat_mul = 3
+uarch.lat_forward = 5
 uarch.lat_div = 30
 uarch.lat_io = 400
 uarch.lat_msr = 100

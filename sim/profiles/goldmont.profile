@@ -103,15 +103,23 @@ event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt
 event.0xcb.0x02 = HW_INTERRUPTS.MASKED masked-cycle
 event.0xcb.0x04 = HW_INTERRUPTS.PENDING_AND_MASKED waiting-cycle
 
+cache.l1i = 32768 8 64 3
 cache.l1d = 24576 6 64 3
 cache.l2 = 1048576 16 64 17
 cache.llc = 0 0 0 0
 
 uarch.retire_width = 3
+# The window, fetch and line fill buffers: Intel's Optimization Reference Manual, in part from memory;
+# the streamer's distance and lat_forward: from memory.
+uarch.window = 78
+uarch.fetch_bytes = 16
+uarch.misses = 8
+uarch.prefetch = 8
 uarch.memory_latency = 200
 uarch.mispredict_penalty = 13
 uarch.predictor_bits = 14
 uarch.lat_mul = 3
+uarch.lat_forward = 5
 uarch.lat_div = 30
 uarch.lat_io = 400
 uarch.lat_msr = 100

@@ -109,15 +109,23 @@ event.0xd1.0x04 = MEM_LOAD_UOPS_RETIRED.L3_HIT llc-hit pebs
 event.0xd1.0x08 = MEM_LOAD_UOPS_RETIRED.L1_MISS l1-miss pebs
 event.0xd1.0x10 = MEM_LOAD_UOPS_RETIRED.L2_MISS l2-miss pebs
 
+cache.l1i = 65536 8 64 4
 cache.l1d = 32768 8 64 4 # 3 to use; the latency of a record is longer, and 4 is the least that can be asked for
 cache.l2 = 2097152 16 64 18
 cache.llc = 6291456 12 64 70
 
 uarch.retire_width = 5
+# The window, fetch and line fill buffers: Intel's Optimization Reference Manual, in part from memory;
+# the streamer's distance and lat_forward: from memory.
+uarch.window = 256
+uarch.fetch_bytes = 32
+uarch.misses = 16
+uarch.prefetch = 16
 uarch.memory_latency = 300
 uarch.mispredict_penalty = 13
 uarch.predictor_bits = 12
 uarch.lat_mul = 3
+uarch.lat_forward = 5
 uarch.lat_div = 18
 uarch.lat_io = 400
 uarch.lat_msr = 100

@@ -95,15 +95,23 @@ event.0xd1.0x01 = MEM_LOAD_UOPS_RETIRED.L1_HIT l1-hit pebs
 event.0xd1.0x02 = MEM_LOAD_UOPS_RETIRED.L2_HIT l2-hit pebs
 event.0xd1.0x04 = MEM_LOAD_UOPS_RETIRED.LLC_HIT llc-hit pebs
 
+cache.l1i = 32768 8 64 4
 cache.l1d = 32768 8 64 4
 cache.l2 = 262144 8 64 12
 cache.llc = 8388608 16 64 36
 
 uarch.retire_width = 4
+# The window, fetch and line fill buffers: Intel's Optimization Reference Manual, in part from memory;
+# the streamer's distance and lat_forward: from memory.
+uarch.window = 192
+uarch.fetch_bytes = 32
+uarch.misses = 10
+uarch.prefetch = 20
 uarch.memory_latency = 200
 uarch.mispredict_penalty = 16
 uarch.predictor_bits = 12
 uarch.lat_mul = 3
+uarch.lat_forward = 5
 uarch.lat_div = 28
 uarch.lat_io = 400
 uarch.lat_msr = 100

@@ -104,15 +104,23 @@ event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit pebs
 event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss pebs
 event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs
 
+cache.l1i = 32768 8 64 5
 cache.l1d = 49152 12 64 5
 cache.l2 = 524288 8 64 13
 cache.llc = 8388608 16 64 42
 
 uarch.retire_width = 5
+# The window, fetch and line fill buffers: Intel's Optimization Reference Manual, in part from memory;
+# the streamer's distance and lat_forward: from memory.
+uarch.window = 352
+uarch.fetch_bytes = 32
+uarch.misses = 12
+uarch.prefetch = 20
 uarch.memory_latency = 230
 uarch.mispredict_penalty = 17
 uarch.predictor_bits = 14
 uarch.lat_mul = 3
+uarch.lat_forward = 5
 uarch.lat_div = 18
 uarch.lat_io = 400
 uarch.lat_msr = 100

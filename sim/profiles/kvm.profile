@@ -86,15 +86,23 @@ event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict
 event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
 event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
 
+cache.l1i = 32768 8 64 4
 cache.l1d = 32768 8 64 4
 cache.l2 = 1048576 16 64 14
 cache.llc = 16777216 16 64 50
 
 uarch.retire_width = 4
+# The window, fetch and line fill buffers: Intel's Optimization Reference Manual, in part from memory;
+# the streamer's distance and lat_forward: from memory.
+uarch.window = 224
+uarch.fetch_bytes = 32
+uarch.misses = 10
+uarch.prefetch = 20
 uarch.memory_latency = 250
 uarch.mispredict_penalty = 16
 uarch.predictor_bits = 12
 uarch.lat_mul = 3
+uarch.lat_forward = 5
 uarch.lat_div = 26
 uarch.lat_io = 400
 uarch.lat_msr = 100

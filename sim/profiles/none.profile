@@ -46,15 +46,23 @@ clock.apic_hz = 1000000000
 pmu.version = 0
 pmu.misc_enable = 0x1
 
+cache.l1i = 32768 8 64 4
 cache.l1d = 32768 8 64 4
 cache.l2 = 262144 4 64 12
 cache.llc = 8388608 16 64 42
 
 uarch.retire_width = 4
+# The window, fetch and line fill buffers: Intel's Optimization Reference Manual, in part from memory;
+# the streamer's distance and lat_forward: from memory.
+uarch.window = 168
+uarch.fetch_bytes = 32
+uarch.misses = 10
+uarch.prefetch = 20
 uarch.memory_latency = 200
 uarch.mispredict_penalty = 16
 uarch.predictor_bits = 12
 uarch.lat_mul = 3
+uarch.lat_forward = 5
 uarch.lat_div = 26
 uarch.lat_io = 400
 uarch.lat_msr = 100

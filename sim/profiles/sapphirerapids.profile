@@ -119,15 +119,23 @@ event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt
 event.0xcb.0x02 = HW_INTERRUPTS.MASKED masked-cycle
 event.0xcb.0x04 = HW_INTERRUPTS.PENDING_AND_MASKED waiting-cycle
 
+cache.l1i = 32768 8 64 5
 cache.l1d = 49152 12 64 5
 cache.l2 = 2097152 16 64 14
 cache.llc = 33554432 16 64 70
 
 uarch.retire_width = 6
+# The window, fetch and line fill buffers: Intel's Optimization Reference Manual, in part from memory;
+# the streamer's distance and lat_forward: from memory.
+uarch.window = 512
+uarch.fetch_bytes = 32
+uarch.misses = 16
+uarch.prefetch = 20
 uarch.memory_latency = 300
 uarch.mispredict_penalty = 17
 uarch.predictor_bits = 12
 uarch.lat_mul = 3
+uarch.lat_forward = 5
 uarch.lat_div = 18
 uarch.lat_io = 400
 uarch.lat_msr = 100

@@ -103,15 +103,23 @@ event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss pebs
 event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs
 event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt
 
+cache.l1i = 32768 8 64 4
 cache.l1d = 32768 8 64 4
 cache.l2 = 262144 4 64 12
 cache.llc = 8388608 16 64 42
 
 uarch.retire_width = 4
+# The window, fetch and line fill buffers: Intel's Optimization Reference Manual, in part from memory;
+# the streamer's distance and lat_forward: from memory.
+uarch.window = 224
+uarch.fetch_bytes = 32
+uarch.misses = 10
+uarch.prefetch = 20
 uarch.memory_latency = 220
 uarch.mispredict_penalty = 16
 uarch.predictor_bits = 14
 uarch.lat_mul = 3
+uarch.lat_forward = 5
 uarch.lat_div = 26
 uarch.lat_io = 400
 uarch.lat_msr = 100

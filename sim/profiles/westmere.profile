@@ -89,15 +89,23 @@ event.0xcb.0x01 = MEM_LOAD_RETIRED.L1D_HIT l1-hit pebs
 event.0xcb.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit pebs
 event.0xcb.0x04 = MEM_LOAD_RETIRED.L3_UNSHARED_HIT llc-hit pebs
 
+cache.l1i = 32768 4 64 4
 cache.l1d = 32768 8 64 4
 cache.l2 = 262144 8 64 10
 cache.llc = 4194304 16 64 40
 
 uarch.retire_width = 4
+# The window, fetch and line fill buffers: Intel's Optimization Reference Manual, in part from memory;
+# the streamer's distance and lat_forward: from memory.
+uarch.window = 128
+uarch.fetch_bytes = 16
+uarch.misses = 10
+uarch.prefetch = 16
 uarch.memory_latency = 190
 uarch.mispredict_penalty = 17
 uarch.predictor_bits = 12
 uarch.lat_mul = 3
+uarch.lat_forward = 5
 uarch.lat_div = 40
 uarch.lat_io = 400
 uarch.lat_msr = 100
