@@ -279,6 +279,47 @@ branch_jumps_far_pointer:
 3:
     ret
 
+/* ---- 23-7 ---- */
+
+    FUNCTION branch_logged
+    xorl    %eax, %eax
+    jmp     branch_logged_1
+.macro LOGGED n, next
+    AT branch_logged_\n
+    nop
+    .rept   \n - 1
+    jnz     branch_logged_never
+    .endr
+    AT branch_logged_jump_\n
+    jmp     \next
+.endm
+    LOGGED 1, branch_logged_2
+    AT branch_logged_never
+    int3
+    LOGGED 2, branch_logged_3
+    int3
+    LOGGED 3, branch_logged_4
+    int3
+    LOGGED 4, branch_logged_5
+    int3
+    LOGGED 5, branch_logged_ret
+    int3
+    AT branch_logged_ret
+    nop
+    AT branch_logged_last
+    ret
+
+    RUN branch_logged_run
+    TAKEN pmu_window_call, branch_logged, LBR_SELECT_NEAR_IND_CALL
+    TAKEN branch_logged + 2, branch_logged_1, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_logged_jump_1, branch_logged_2, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_logged_jump_2, branch_logged_3, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_logged_jump_3, branch_logged_4, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_logged_jump_4, branch_logged_5, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_logged_jump_5, branch_logged_ret, LBR_SELECT_NEAR_REL_JMP
+    TAKEN branch_logged_last, pmu_window_return, LBR_SELECT_NEAR_RET
+    END_RUN branch_logged_run
+
 /* ---- 14-5: the breakpoint is on the NOP ---- */
 
     FUNCTION branch_to_breakpoint

@@ -110,6 +110,11 @@ extern const struct branch_run branch_stretches_run;
 void branch_decided(uint64_t seed);
 extern const char branch_decision[];
 
+/* 23-7: near relative jumps, before the nth of them n - 1 conditional ones that are never taken and
+ * one other instruction. The list is from the window's call to its return. */
+void branch_logged(uint64_t unused);
+extern const struct branch_run branch_logged_run;
+
 /* 14-5: a call and a jump to branch_breakpoint, where a breakpoint is; the list ends there. */
 void branch_to_breakpoint(uint64_t unused);
 extern const char branch_breakpoint[];

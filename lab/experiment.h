@@ -32,6 +32,7 @@ enum need {
     NEED_APERF = 1 << 20,        /* IA32_APERF and IA32_MPERF */
     NEED_ARCH_LBR = 1 << 21,     /* the branch records are architectural */
     NEED_HYBRID = 1 << 22,       /* a hybrid processor: several kinds of core */
+    NEED_CALL_STACK = 1 << 23,   /* their call-stack mode */
 };
 
 /* NULL when all that needs names is here, else why the first missing one is not, naming the CPUID

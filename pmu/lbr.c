@@ -14,7 +14,7 @@
 #include "pmu/lbr_arch.h"
 #include "x86/msr.h"
 
-#define FLAGS_TEXT    64
+#define FLAGS_TEXT    128
 #define SYMBOL_COLUMN 24
 
 /* What differs between generations and cannot be asked for. */
@@ -122,6 +122,16 @@ static void find_select(const struct lbr_kind *kind)
                   kind->name);
 }
 
+/* From Haswell on; before, the bit is reserved: #GP. */
+static void find_call_stack(void)
+{
+    if (!here.select)
+        ksnprintf(here.no_call_stack, sizeof(here.no_call_stack), "%s", here.no_select);
+    else if (!msr_holds(MSR_LBR_SELECT, LBR_SELECT_EN_CALLSTACK))
+        ksnprintf(here.no_call_stack, sizeof(here.no_call_stack),
+                  "no call-stack mode: MSR_LBR_SELECT[9] cannot be set");
+}
+
 /* The records of the model, into what there is here. */
 static void find_by_model(const struct cpu_ident *cpu, const struct lbr_kind *kind)
 {
@@ -154,6 +164,7 @@ static void find_by_model(const struct cpu_ident *cpu, const struct lbr_kind *ki
     else
         here.present = !debugctl_lacks(DEBUGCTL_LBR, "LBR", here.why);
     find_select(kind);
+    find_call_stack();
 }
 
 /* Those that CPUID announces, into what there is here. */
@@ -183,6 +194,11 @@ void lbr_init(void)
     else
         ksnprintf(here.why, sizeof(here.why), "no LBR stack known of %s family %u model 0x%x",
                   cpu.vendor, (unsigned)cpu.family, (unsigned)cpu.model);
+}
+
+unsigned lbr_logged(void)
+{
+    return lbr_arch_logged(here.info_fields);
 }
 
 /* The switch when all is off: IA32_LBR_CTL keeps its filters. */
@@ -295,6 +311,11 @@ static void run_recorded(uint64_t on, window_body body, uint64_t arg)
     msr_trace_record(MSR_WRITE, here.control, off(on), false, (uint64_t)pmu_window_close);
     if (here.control != MSR_IA32_DEBUGCTL)
         wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(0));
+}
+
+uint64_t lbr_switched_off(uint64_t select)
+{
+    return off(here.control == MSR_IA32_DEBUGCTL ? 0 : lbr_arch_control(select));
 }
 
 void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t arg)

@@ -46,13 +46,18 @@ struct lbr_info {
     /* Which fields of IA32_LBR_x_INFO there are: CPUID_1C_ECX_*. Of the architectural kind. */
     uint32_t info_fields;
     /* Why there are none, naming what says so; "" when present. */
-    char why[PMU_REASON], no_select[PMU_REASON];
+    char why[PMU_REASON], no_select[PMU_REASON], no_call_stack[PMU_REASON];
 };
 
 /* Finds out what this processor has; pmu_init_cpu() calls it. Never faults. */
 void lbr_init(void);
 /* Of the processor that asks. */
 const struct lbr_info *lbr_info(void);
+
+/* The general counters, as bits, that may have PERFEVTSEL_EN_LBR_LOG: each record tells how many of
+ * their events there were since the one before (SDM vol. 3 "Last Branch Records", event logging).
+ */
+unsigned lbr_logged(void);
 
 /* Off, and back to no filter; there are records without a PMU too. */
 void lbr_reset(void);
@@ -103,6 +108,9 @@ void lbr_finish(window_body body, uint64_t arg);
  * on. From version 4 on LBR_FRZ is cleared and the switch has stayed; before, the PMI has cleared
  * the switch. */
 void lbr_thaw(void);
+
+/* What the switch holds when a recording with this filter is off, for code that ends it itself. */
+uint64_t lbr_switched_off(uint64_t select);
 
 /* Prints the stack, newest first, as '#' lines with symbols. */
 void lbr_dump(const char *title);

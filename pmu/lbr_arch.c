@@ -88,6 +88,9 @@ bool lbr_arch_find(struct lbr_info *info)
     if (!info->select)
         ksnprintf(info->no_select, sizeof(info->no_select),
                   "no LBR filter: CPUID.1CH:EBX[1:0] = %u", (unsigned)(leaf.ebx & 3));
+    if (!(leaf.ebx & CPUID_1C_EBX_CALL_STACK))
+        ksnprintf(info->no_call_stack, sizeof(info->no_call_stack),
+                  "no call-stack mode: CPUID.1CH:EBX[2] = 0");
     return info->present;
 }
 
@@ -108,9 +111,18 @@ uint64_t lbr_arch_control(uint64_t select)
     return lbr_control_of(select) & settable();
 }
 
+unsigned lbr_arch_logged(uint32_t fields)
+{
+    return (fields & CPUID_1C_ECX_EVENT_LOGGING) /
+           (CPUID_1C_ECX_EVENT_LOGGING & -CPUID_1C_ECX_EVENT_LOGGING);
+}
+
 void lbr_arch_limit(uint32_t fields, struct branch_record *record)
 {
     record->has_prediction = fields & CPUID_1C_ECX_MISPRED;
     record->has_cycles = record->has_cycles && (fields & CPUID_1C_ECX_CYCLES);
     record->has_type = fields & CPUID_1C_ECX_BR_TYPE;
+    for (unsigned n = 0; n < LBR_LOGGED; n++)
+        if (!(lbr_arch_logged(fields) >> n & 1))
+            record->counts[n] = 0;
 }

@@ -25,6 +25,10 @@ unsigned lbr_arch_deepest(uint32_t depths);
  * here. */
 uint64_t lbr_arch_control(uint64_t select);
 
+/* The general counters whose events records can tell (PERFEVTSEL_EN_LBR_LOG), as bits, of
+ * CPUID.1CH:ECX. */
+unsigned lbr_arch_logged(uint32_t fields);
+
 /* Takes out of a record what this processor's INFO registers do not tell (CPUID_1C_ECX_*). */
 void lbr_arch_limit(uint32_t fields, struct branch_record *record);
 

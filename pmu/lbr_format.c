@@ -10,6 +10,7 @@
 #define TSX_ABORT       ARCH_BIT(61)
 #define INFO_CYCLES     0xffffu
 #define TO_CYCLES_SHIFT 48
+#define COUNT_MAX       ((1u << LBR_INFO_PMC_BITS) - 1)
 
 /* flags: how many bits from 63 down are flags in FROM; cycles: the same for the cycles in TO. */
 static const struct format {
@@ -120,6 +121,8 @@ bool lbr_decode(unsigned format, uint64_t from, uint64_t to, uint64_t info,
         record->has_cycles = info & LBR_INFO_CYC_CNT_VALID;
         record->has_type = true;
         record->type = (unsigned)((info & LBR_INFO_BR_TYPE) >> LBR_INFO_BR_TYPE_SHIFT);
+        for (unsigned n = 0; n < LBR_LOGGED; n++)
+            record->counts[n] = info >> (LBR_INFO_PMC_SHIFT + LBR_INFO_PMC_BITS * n) & COUNT_MAX;
     }
     if (f->info && record->has_cycles)
         record->cycles = (uint16_t)(info & INFO_CYCLES);
@@ -147,6 +150,10 @@ void lbr_flags_text(char *buf, size_t size, const struct branch_record *record)
     if (record->has_cycles)
         ksnprintf(cycles, sizeof(cycles), "%u cycle%s", (unsigned)record->cycles,
                   record->cycles == 1 ? "" : "s");
+    char counts[LBR_LOGGED][24];
+    for (unsigned n = 0; n < LBR_LOGGED; n++)
+        ksnprintf(counts[n], sizeof(counts[n]), "%s%u of PMC%u",
+                  record->counts[n] == COUNT_MAX ? ">= " : "", (unsigned)record->counts[n], n);
     const struct {
         bool is;
         const char *text;
@@ -156,6 +163,10 @@ void lbr_flags_text(char *buf, size_t size, const struct branch_record *record)
         {record->has_cycles, cycles},
         {record->in_tsx, "in TSX"},
         {record->tsx_abort, "TSX abort"},
+        {record->counts[0] != 0, counts[0]},
+        {record->counts[1] != 0, counts[1]},
+        {record->counts[2] != 0, counts[2]},
+        {record->counts[3] != 0, counts[3]},
     };
     size_t used = 0;
     buf[0] = '\0';

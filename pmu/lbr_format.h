@@ -23,6 +23,8 @@ enum lbr_format {
     LBR_FMT_ARCHITECTURAL = 0x3f, /* IA32_LBR_x_INFO: mispredicted, TSX, cycles, type of branch */
 };
 
+#define LBR_LOGGED 4 /* general counters whose events a record can tell */
+
 /* A branch as its record tells it. What the format does not tell is false, or 0. */
 struct branch_record {
     uint64_t from, to;
@@ -32,6 +34,8 @@ struct branch_record {
     uint16_t cycles; /* core clocks since the record before, 65535: that many or more */
     bool has_type;
     unsigned type; /* LBR_BR_TYPE_* */
+    /* Events of general counter n since the record before, 3: that many or more. */
+    uint8_t counts[LBR_LOGGED];
 };
 
 /* The name of the format, and whether it has MSR_LBR_INFO_x; "unknown" of an unknown one. */

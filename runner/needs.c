@@ -110,6 +110,11 @@ static const char *no_lbr_select(void)
     return or_null(lbr_info()->no_select);
 }
 
+static const char *no_call_stack(void)
+{
+    return or_null(lbr_info()->no_call_stack);
+}
+
 static const char *no_smp(void)
 {
     return smp_why_alone();
@@ -155,6 +160,7 @@ static const struct {
     {NEED_ARCH_LBR, no_arch_lbr},
     {NEED_LBR, no_lbr},
     {NEED_LBR_SELECT, no_lbr_select},
+    {NEED_CALL_STACK, no_call_stack},
     {NEED_BTF, no_btf},
     {NEED_APERF, no_aperf},
     {NEED_SMP, no_smp},

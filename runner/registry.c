@@ -61,6 +61,8 @@ extern const struct experiment ex23_2;
 extern const struct experiment ex23_3;
 extern const struct experiment ex23_4;
 extern const struct experiment ex23_5;
+extern const struct experiment ex23_6;
+extern const struct experiment ex23_7;
 extern const struct experiment ex23_8;
 extern const struct experiment ex23_9;
 extern const struct experiment ex23_10;
@@ -123,6 +125,8 @@ const struct experiment *const experiments[] = {
     &ex23_3,
     &ex23_4,
     &ex23_5,
+    &ex23_6,
+    &ex23_7,
     &ex23_8,
     &ex23_9,
     &ex23_10,

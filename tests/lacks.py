@@ -23,6 +23,7 @@ PECULIAR = {
     "no LBR filter (MSR_LBR_SELECT) on Core 2": {"core2", "merom"},
     "TR and LBR exclude each other on this processor": {"core2", "merom"},
     "no load latency: Goldmont has no such event (CPUID.1:EAX)": {"goldmont"},
+    "no call-stack mode: MSR_LBR_SELECT[9] cannot be set": {"westmere", "sandybridge"},
     "no LBR stack: MSR 1C9H raises #GP on model 0x55": {"kvm"},
     "no LBR stack: MSR 1C9H raises #GP on model 0x5e": {"none"},
 }

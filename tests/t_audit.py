@@ -165,6 +165,11 @@ MACHINES = [
       "  into_ring_3: \"recorded, FROM hidden\"\n"], ["no LBR stack", "no LBR filter", "TOS 1"]),
     ("sapphirerapids", ["cpuid.0x1c=0x40000003 7 7 0", "pmu.lbr_depth=16"], [], "run=14-1,14-2,23-1,23-2,23-3", CLEAN,
      ["newest first: 16 of 16, format 63", "# depth 16: the newest are kept, and none past it\n"], ["depth 32"]),
+    # Two counters of eight that log into the records; no call-stack mode.
+    ("sapphirerapids", ["cpuid.0x1c=0x4000000b 7 0x00030007 0"], [], "run=23-7", CLEAN,
+     ["# IA32_PMC1: as in the listing\n", "  counters: 0x3\n"], ["IA32_PMC2", "SKIP"]),
+    ("sapphirerapids", ["cpuid.0x1c=0x4000000b 3 7 0"], [], "run=23-1,23-6", CLEAN,
+     ["# SKIP no call-stack mode: CPUID.1CH:EBX[2] = 0\n", "  announced: 0x7f0007\n"], []),
     ("sapphirerapids", ["cpuid.0x1c=0x4000000b 7 3 0"], [], "run=23-1,23-2,23-3", CLEAN,
      ["# SKIP no BR_TYPE in IA32_LBR_x_INFO: CPUID.1CH:ECX[2] = 0\n", "\nok - ex23-3 with no ring nothing is recorded\n"], []),
     # Without the filters, and without the fields of IA32_LBR_x_INFO.
