@@ -132,6 +132,9 @@ pmu.fixed_more = 0x8
 pmu.capabilities = 0xaf6ff
 pmu.pebs_counters = 0x3ff
 pmu.pebs_source = 3 # Lion Cove
+# IA32_FIXED_CTR0 samples without a retire latency, as on Meteor Lake's P cores: Linux,
+# rwc_get_event_constraints(), through which Arrow Lake's go as well.
+pmu.pebs_untimed = 0x100000000
 pmu.metrics = yes
 pmu.metrics_level2 = yes
 
