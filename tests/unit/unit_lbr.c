@@ -58,7 +58,12 @@ static const struct record_case cases[] = {
     {63, LOW, LOW, TYPE(2) | MISS | VALID | 1, LOW, LOW, "jump, mispredicted, 1 cycle"},
     {63, LOW, LOW, TYPE(3) | TSX, LOW, LOW, "indirect call, predicted, in TSX"},
     {63, LOW, LOW, TYPE(4) | ABORT, LOW, LOW, "call, predicted, TSX abort"},
-    {63, LOW, LOW, TYPE(5) | 0xffffffff0000, LOW, LOW, "return, predicted"},
+    {63, LOW, LOW, TYPE(5) | 0xff00ffff0000, LOW, LOW, "return, predicted"},
+    {63, LOW, LOW, TYPE(2) | 0x2400000000, LOW, LOW, "jump, predicted, 1 of PMC1, 2 of PMC2"},
+    {63, LOW, LOW, TYPE(0) | VALID | 0xc300000000, LOW, LOW,
+     "conditional, predicted, 0 cycles, >= 3 of PMC0, >= 3 of PMC3"},
+    /* No counts where there are no types. */
+    {5, LOW, LOW, 0xffff0000 | 0xff00000000, LOW, LOW, "predicted, 0 cycles"},
     {63, LOW, LOW, TYPE(6), LOW, LOW, "reserved type, predicted"},
     {63, LOW, LOW, TYPE(8), LOW, LOW, "other branch, predicted"},
     {63, LOW, LOW, TYPE(15), LOW, LOW, "other branch, predicted"},
