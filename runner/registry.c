@@ -66,6 +66,7 @@ extern const struct experiment ex23_7;
 extern const struct experiment ex23_8;
 extern const struct experiment ex23_9;
 extern const struct experiment ex23_10;
+extern const struct experiment ex23_11;
 extern const struct experiment ex23_13;
 
 const struct experiment *const experiments[] = {
@@ -130,6 +131,7 @@ const struct experiment *const experiments[] = {
     &ex23_8,
     &ex23_9,
     &ex23_10,
+    &ex23_11,
     &ex23_13,
     NULL,
 };

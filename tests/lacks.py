@@ -24,6 +24,12 @@ PECULIAR = {
     "TR and LBR exclude each other on this processor": {"core2", "merom"},
     "no load latency: Goldmont has no such event (CPUID.1:EAX)": {"goldmont"},
     "no call-stack mode: MSR_LBR_SELECT[9] cannot be set": {"westmere", "sandybridge"},
+    "only the event with precise distribution is precise on Sandy Bridge, Ivy Bridge (CPUID.1:EAX)": {"sandybridge"},
+    "only the event with precise distribution is precise on Haswell, Broadwell (CPUID.1:EAX)": {"haswell"},
+    "only the event with precise distribution is precise on Skylake to Comet Lake (CPUID.1:EAX)": {"skylake"},
+    "no precise distribution of instructions on Core (CPUID.1:EAX)": {"core2"},
+    "no precise distribution of instructions on Nehalem, Westmere (CPUID.1:EAX)": {"westmere"},
+    "no precise distribution of instructions on Goldmont (CPUID.1:EAX)": {"goldmont"},
     "no LBR stack: MSR 1C9H raises #GP on model 0x55": {"kvm"},
     "no LBR stack: MSR 1C9H raises #GP on model 0x5e": {"none"},
 }

@@ -24,7 +24,7 @@ NO_COUNTERS = "no counters in records: PEBS record format 5 (IA32_PERF_CAPABILIT
 
 # What today's processors skip, and nothing else; that each reason of any profile is so, tests/lacks.py looks up.
 LACKS = {
-    "sapphirerapids": {NO_ASCI, NO_TOS, NO_HYBRID, NO_COUNTERS, NO_LOG, *NO_VERSION_6},
+    "sapphirerapids": {NO_ASCI, NO_TOS, NO_HYBRID, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6},
     "alderlake": {NO_ASCI, NO_TOS, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6},
     "arrowlake": {NO_ASCI, NO_TOS, NO_RELOAD},
 }

@@ -75,8 +75,9 @@ pmu.ds64 = yes
 pmu.bts_predicted = yes
 pmu.pebs_counters = 0x3f
 pmu.pebs_format = 5
-# Precise distribution on IA32_PMC0 alone: the events' PDISTCounter in the perfmon list, KVM's patches.
-pmu.pebs_pdist = 0x1
+# Precise distribution on IA32_PMC0, and on IA32_FIXED_CTR0 (INST_RETIRED.PREC_DIST): the events' PDISTCounter in the
+# perfmon list, KVM's patches.
+pmu.pebs_pdist = 0x100000001
 pmu.pebs_load_latency = yes
 pmu.lbr_depth = 32
 pmu.lbr_format = 63

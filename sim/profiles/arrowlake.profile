@@ -80,8 +80,8 @@ pmu.ds64 = yes
 pmu.bts_predicted = yes
 pmu.pebs_format = 6
 # Precise distribution on IA32_PMC0 and IA32_PMC1: the events' PDISTCounter in the perfmon list of the
-# performance core, Linux for both.
-pmu.pebs_pdist = 0x3
+# performance core, Linux for both; and on IA32_FIXED_CTR0 (INST_RETIRED.PREC_DIST).
+pmu.pebs_pdist = 0x100000003
 pmu.pebs_load_latency = yes
 pmu.lbr_depth = 32
 pmu.lbr_format = 63

@@ -76,6 +76,8 @@ pmu.ds64 = yes
 pmu.bts_predicted = yes
 pmu.pebs_counters = 0x3f
 pmu.pebs_format = 5
+# Precise distribution on IA32_FIXED_CTR0: INST_RETIRED.PREC_DIST in the perfmon list.
+pmu.pebs_pdist = 0x100000000
 pmu.pebs_load_latency = yes
 pmu.pebs_source = 1 # Gracemont
 pmu.lbr_depth = 32
