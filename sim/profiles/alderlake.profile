@@ -183,7 +183,12 @@ event.0xd1.0x04 = MEM_LOAD_UOPS_RETIRED.L3_HIT llc-hit pebs
 event.0xd1.0x08 = MEM_LOAD_UOPS_RETIRED.L1_MISS l1-miss pebs
 event.0xd1.0x10 = MEM_LOAD_UOPS_RETIRED.L2_MISS l2-miss pebs
 
+cache.l1i = 65536 8 64 4
 cache.l1d = 32768 8 64 4 # 3 to use; the latency of a record is longer, and 4 is the least that can be asked for
 cache.l2 = 2097152 16 64 18
 uarch.retire_width = 5
+uarch.window = 256 # and what follows: as for the P core
+uarch.fetch_bytes = 32
+uarch.misses = 16
+uarch.prefetch = 16
 uarch.mispredict_penalty = 13

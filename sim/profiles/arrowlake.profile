@@ -217,7 +217,12 @@ event.0xd1.0x1c = MEM_LOAD_UOPS_RETIRED.L3_HIT llc-hit pebs
 event.0xd1.0x40 = MEM_LOAD_UOPS_RETIRED.L1_MISS l1-miss pebs
 event.0xd1.0x80 = MEM_LOAD_UOPS_RETIRED.L2_MISS l2-miss pebs
 
+cache.l1i = 65536 8 64 4
 cache.l1d = 32768 8 64 4
 cache.l2 = 4194304 16 64 19
 uarch.retire_width = 8
+uarch.window = 416 # and what follows: as for the P core
+uarch.fetch_bytes = 32
+uarch.misses = 16
+uarch.prefetch = 16
 uarch.mispredict_penalty = 15
