@@ -851,6 +851,8 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     struct decoded d = {.z = {0}};
     uint64_t rip = cpu->rip, rip_mask = (x->mode & MODE_CODE) == MODE_64 ? UINT64_MAX : UINT32_MAX;
     uint64_t second_page = NO_PAGE, bound = 0;
+    unsigned width = cpu->profile->uarch.retire_width;
+    unsigned fetch_bytes = cpu->profile->uarch.fetch_bytes, fetched = 0;
     unsigned n = 0, flushes = 0; /* which translate as a load does, without being one */
     enum kind kind = KIND_NORMAL;
 
@@ -890,6 +892,9 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
             if (kind == KIND_NORMAL || kind == KIND_BRANCH)
                 add_cost(cpu, &score, &d, op, next, kind == KIND_BRANCH, &steps[n]);
             flushes += op->fn == op_flush;
+            fetched += d.z.length;
+            if (fetch_bytes)
+                steps[n].fetched = fetched * width / fetch_bytes;
         }
         rip = (rip + d.z.length) & rip_mask;
         offset += d.z.length;

@@ -307,7 +307,8 @@ void uarch_load_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
         start -= (uint64_t)p->uarch.l1d.latency * p->uarch.retire_width;
     uint64_t done = arrival(u, line, level, start);
     cpu->last_load.latency = (done - start) / p->uarch.retire_width;
-    train(u, line, start);
+    /* What had to wait for a place, or for its line, is seen by the streamer when it goes on. */
+    train(u, line, done - (uint64_t)level_latency(p, level) * p->uarch.retire_width);
     window_finish(cpu, &a, done);
 }
 
