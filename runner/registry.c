@@ -67,6 +67,7 @@ extern const struct experiment ex23_8;
 extern const struct experiment ex23_9;
 extern const struct experiment ex23_10;
 extern const struct experiment ex23_11;
+extern const struct experiment ex23_12;
 extern const struct experiment ex23_13;
 
 const struct experiment *const experiments[] = {
@@ -132,6 +133,7 @@ const struct experiment *const experiments[] = {
     &ex23_9,
     &ex23_10,
     &ex23_11,
+    &ex23_12,
     &ex23_13,
     NULL,
 };
