@@ -137,6 +137,21 @@ options = set(re.findall(r'\{"([a-z-]+)", (?:required|no)_argument', pathlib.Pat
 ok(helped.status == 0 and options and all(f"--{o}" in helped.out for o in options), "--help names every option", helped)
 version = run(PMUSIM, "--version")
 equal(version.out, f"pmusim {pathlib.Path('VERSION').read_text('utf-8').strip()}\n", "--version")
+# Leaf 23H: what the model has, of the counters that the pmu fields say.
+for word, message in {
+    "p:cpuid.0x23.0=0x1b 3 0 0": "cpuid.0x23.0: EAX: sub-leaves 0 to 3 are modelled",
+    "p:cpuid.0x23.0=0xb 7 0 0": "cpuid.0x23.0: EBX: UMASK2 and EQ are modelled, bits 0 and 1",
+    "p:cpuid.0x23.1=0xff 0xf 0 0": "cpuid.0x23.1: should be 0x3ff 0xf, which are the counters of the pmu fields",
+    "e:cpuid.0x23.2=0x1fc 3 0xfc 3": "cpuid.0x23.2: names counters that cpuid.0x23.1 does not",
+    "p:pmu.general_more=3": "pmu.general_more: at most 10 counters are modelled, with pmu.general",
+    "cpuid.0x7.1=0 0 0 0": "cpuid.0x23.0: needs bit 8 of EAX in cpuid.0x7.1, and CPUID.0:EAX of 23H or more",
+    "event.0xc4.0x11.0x100=A.B insn": "event.0xc4.0x11.0x100: wants event.SELECT.UMASK or event.SELECT.UMASK.UMASK2, each 0 to 0xff",
+    "event.0xc4.1.2.3=A.B insn": "event.0xc4.1.2.3: wants event.SELECT.UMASK or event.SELECT.UMASK.UMASK2",
+    "event.0xc4=A.B insn": "event.0xc4: wants event.SELECT.UMASK or event.SELECT.UMASK.UMASK2",
+}.items():
+    result = run(PMUSIM, "--profile", "arrowlake", "--set", word, KERNEL, seconds=10)
+    ok(result.status == 2 and message in result.err and not result.out, f"arrowlake --set {word}", result)
+
 over = sim("run=15-1", more=("--set", "pmu.version=3", "--set", "pmu.general_width=40"))
 ok("perfmon v3: 4 x 40-bit" in over.out, "--set overrides fields of the profile", over)
 

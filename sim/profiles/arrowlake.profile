@@ -220,6 +220,11 @@ event.0xd1.0x80 = MEM_LOAD_UOPS_RETIRED.L2_MISS l2-miss pebs
 cache.l1i = 65536 8 64 4
 cache.l1d = 32768 8 64 4
 cache.l2 = 4194304 16 64 19
+# Skymont's window, three clusters of 16 bytes to decode, its buffers: from memory.
+uarch.window = 416
+uarch.fetch_bytes = 48
+uarch.misses = 16
+uarch.prefetch = 16
 uarch.retire_width = 8
 uarch.window = 416 # and what follows: as for the P core
 uarch.fetch_bytes = 32
