@@ -3,6 +3,7 @@
  * table (fields); CPUID leaves and events are lists with their own small grammar:
  *
  *   cpuid.LEAF[.SUBLEAF] = EAX EBX ECX EDX       without SUBLEAF the leaf does not look at ECX
+ *   event.SELECT.UMASK = NAME uncounted          the processor has it, the model does not count it
  *   event.SELECT.UMASK[.UMASK2] = NAME SOURCE [pebs] [latency] [counters=BITMAP]
  *   cache.LEVEL = SIZE WAYS LINE LATENCY         SIZE 0: absent
  *
@@ -411,6 +412,30 @@ static bool parse_encoding(char *text, struct profile_event *e)
     return n >= 2;
 }
 
+static bool same_encoding(const struct profile_uncounted *u, const struct profile_event *e)
+{
+    return u->event == e->event && u->umask == e->umask && u->umask2 == e->umask2;
+}
+
+static bool is_uncounted(const struct profile *p, const struct profile_event *e)
+{
+    unsigned i = 0;
+    while (i < p->n_uncounted && !same_encoding(&p->uncounted[i], e))
+        i++;
+    return i < p->n_uncounted;
+}
+
+static bool add_uncounted(struct reader *r, const char *key, const struct profile_event *e)
+{
+    struct profile *p = r->profile;
+    if (p->n_uncounted == PROFILE_MAX_UNCOUNTED)
+        return fail(r, key, "more than %d uncounted events", PROFILE_MAX_UNCOUNTED);
+    struct profile_uncounted *u = &p->uncounted[p->n_uncounted++];
+    *u = (struct profile_uncounted){e->event, e->umask, e->umask2, ""};
+    snprintf(u->name, sizeof u->name, "%s", e->name);
+    return true;
+}
+
 /* What stands behind "event.", and its value. */
 static bool parse_event(struct reader *r, const char *key, char *index, char *value)
 {
@@ -425,12 +450,15 @@ static bool parse_event(struct reader *r, const char *key, char *index, char *va
     if (strlen(words[0]) >= sizeof e.name)
         return fail(r, key, "the name is longer than %zu characters", sizeof e.name - 1);
     snprintf(e.name, sizeof e.name, "%s", words[0]);
+    bool uncounted = strcmp(words[1], "uncounted") == 0;
+    if (uncounted && n > 2)
+        return fail(r, key, "\"%s\": nothing stands behind uncounted", words[2]);
     while (s < N_SOURCES && strcmp(sources[s].name, words[1]) != 0)
         s++;
-    if (s == N_SOURCES)
+    if (s == N_SOURCES && !uncounted)
         return fail(r, key, "\"%s\" is nothing that the machine counts", words[1]);
-    e.what = sources[s].what;
-    e.unit = sources[s].unit;
+    e.what = uncounted ? EV_ABSENT : sources[s].what;
+    e.unit = uncounted ? UNIT_EVENT : sources[s].unit;
     for (unsigned i = 2; i < n; i++)
         if (!parse_event_word(r, key, &e, words[i]))
             return false;
@@ -439,8 +467,13 @@ static bool parse_event(struct reader *r, const char *key, char *index, char *va
     while (i < p->n_events && (p->events[i].event != e.event || p->events[i].umask != e.umask ||
                                p->events[i].umask2 != e.umask2))
         i++;
-    if (i < p->n_events && !r->override)
+    if ((i < p->n_events || is_uncounted(p, &e)) && !r->override)
         return fail(r, key, "given twice");
+    if (uncounted) {
+        if (i < p->n_events)
+            p->events[i] = p->events[--p->n_events];
+        return is_uncounted(p, &e) || add_uncounted(r, key, &e);
+    }
     if (i == PROFILE_MAX_EVENTS)
         return fail(r, key, "more than %d events", PROFILE_MAX_EVENTS);
     if (i == p->n_events)

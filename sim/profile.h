@@ -64,6 +64,12 @@ struct profile_event {
     char name[48];     /* SDM name, "INST_RETIRED.ANY_P" */
 };
 
+/* One that the real processor has and the model does not count. */
+struct profile_uncounted {
+    uint8_t event, umask, umask2;
+    char name[48];
+};
+
 struct cpuid_leaf {
     uint32_t leaf, subleaf;
     bool any_subleaf; /* the leaf does not look at ECX */
@@ -75,15 +81,16 @@ struct profile_cache {
     uint32_t latency;          /* load-to-use, core cycles */
 };
 
-#define MAX_MISSES          64
-#define PROFILE_MAX_EVENTS  96
-#define PROFILE_MAX_CPUID   64
-#define PROFILE_MAX_GENERAL 10 /* as many have an address: SDM vol. 4, IA32_PMC0 to IA32_PMC9 */
-#define PROFILE_MAX_FIXED   16
-#define PROFILE_MAX_KINDS   4
-#define PROFILE_MAX_ORDER   8
-#define PROFILE_KIND_LENGTH 12 /* with the NUL */
-#define PROFILE_KIND_LIST   (PROFILE_MAX_KINDS * (PROFILE_KIND_LENGTH + 2))
+#define MAX_MISSES            64
+#define PROFILE_MAX_EVENTS    96
+#define PROFILE_MAX_UNCOUNTED 256
+#define PROFILE_MAX_CPUID     64
+#define PROFILE_MAX_GENERAL   10 /* as many have an address: SDM vol. 4, IA32_PMC0 to IA32_PMC9 */
+#define PROFILE_MAX_FIXED     16
+#define PROFILE_MAX_KINDS     4
+#define PROFILE_MAX_ORDER     8
+#define PROFILE_KIND_LENGTH   12 /* with the NUL */
+#define PROFILE_KIND_LIST     (PROFILE_MAX_KINDS * (PROFILE_KIND_LENGTH + 2))
 
 /* IA32_PERF_CAPABILITIES.LBR_FMT of architectural last branch records. QEMU's and
  * KVM's patches for them have it (lbr-fmt=0x3f). */
@@ -165,6 +172,8 @@ struct profile {
 
     unsigned n_events;
     struct profile_event events[PROFILE_MAX_EVENTS];
+    unsigned n_uncounted;
+    struct profile_uncounted uncounted[PROFILE_MAX_UNCOUNTED];
 
     /* The timing model (docs/simulator.md). */
     struct {

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "sim/dev/dev.h"
 #include "sim/trace.h"
 #include "x86/pmu.h"
 
@@ -285,6 +286,7 @@ void counters_reschedule(struct pmu *pmu)
 
 /* The profile's list says what the machine can count. CPUID.0AH:EBX only says which architectural
  * events are announced: processors that do not announce one may well count it. */
+#define ANY_COUNTER PROFILE_MAX_GENERAL
 static const struct profile_event *find_event(const struct profile *p, unsigned counter,
                                               uint64_t perfevtsel)
 {
@@ -294,7 +296,7 @@ static const struct profile_event *find_event(const struct profile *p, unsigned 
     for (unsigned i = 0; i < p->n_events; i++) {
         const struct profile_event *e = &p->events[i];
         if (e->event == event && e->umask == umask && e->umask2 == umask2 &&
-            (e->counters == 0 || (e->counters >> counter & 1)))
+            (e->counters == 0 || counter == ANY_COUNTER || (e->counters >> counter & 1)))
             return e;
     }
     return NULL;
@@ -338,16 +340,51 @@ static void counter_start(struct pmu *pmu, struct counter *c, const struct count
     c->cycle = pmu->cpu->now / pmu->profile->uarch.retire_width;
 }
 
-/* Says once for each encoding that the machine lacks it. */
+/* The name of an event that is known and not counted; NULL: not in the profile's list either. */
+static const char *uncounted_name(const struct profile *p, uint64_t perfevtsel)
+{
+    uint8_t event = perfevtsel, umask = perfevtsel >> PERFEVTSEL_UMASK_SHIFT,
+            umask2 = perfevtsel >> PERFEVTSEL_UMASK2_SHIFT;
+    for (unsigned i = 0; i < p->n_uncounted; i++)
+        if (p->uncounted[i].event == event && p->uncounted[i].umask == umask &&
+            p->uncounted[i].umask2 == umask2)
+            return p->uncounted[i].name;
+    return NULL;
+}
+
+/* Has no processor of this kind been noted to select it yet? Then this one has, now. */
+static bool first_noted(struct pmu *pmu, unsigned encoding)
+{
+    const struct machine *m = pmu->cpu->machine;
+    uint8_t bit = 1 << encoding % 8;
+    for (unsigned i = 0; i < m->n_cpus; i++)
+        if (m->cpus[i] && m->cpus[i]->profile == pmu->profile &&
+            (m->cpus[i]->pmu->noted[encoding / 8] & bit))
+            return false;
+    pmu->noted[encoding / 8] |= bit;
+    return true;
+}
+
+/* A counter that counts an encoding which stays 0 says so once: to the host, never to the guest.
+ * An event that the counter alone lacks stays 0 on the silicon too, and nothing is selected by 0.
+ */
 static void note_absent(struct pmu *pmu, uint64_t perfevtsel)
 {
+    const struct profile *p = pmu->profile;
     unsigned encoding = perfevtsel & (PERFEVTSEL_EVENT | PERFEVTSEL_UMASK);
-    uint8_t *noted = &pmu->noted[encoding / 8], bit = 1 << encoding % 8;
-    if (!(pmu->cpu->trace & TRACE_PMI) || (*noted & bit))
+    unsigned umask2 = (perfevtsel & PERFEVTSEL_UMASK2) >> PERFEVTSEL_UMASK2_SHIFT;
+    char second[24] = "", kind[PROFILE_KIND_LENGTH + 4] = "";
+    if (encoding == 0 || find_event(p, ANY_COUNTER, perfevtsel) || !first_noted(pmu, encoding))
         return;
-    *noted |= bit;
-    pmu_note(pmu, "event %02XH/%02XH is not one of this machine's: it counts 0", encoding & 0xff,
-             encoding >> PERFEVTSEL_UMASK_SHIFT);
+    const char *name = uncounted_name(p, perfevtsel);
+    if (umask2)
+        snprintf(second, sizeof second, " umask2 0x%02x", umask2);
+    if (p->n_kinds)
+        snprintf(kind, sizeof kind, " [%s]", p->kinds[p->kind]);
+    machine_note(pmu->cpu->machine, "%s%s: event 0x%02x umask 0x%02x%s %s%s: it stays 0", p->name,
+                 kind, encoding & 0xff, encoding >> PERFEVTSEL_UMASK_SHIFT, second,
+                 name ? name : "is not in the profile's list",
+                 name ? " is not counted by the model" : "");
 }
 
 static void configure_general(struct pmu *pmu, unsigned i)

@@ -74,7 +74,7 @@ struct pmu {
     uint64_t fixed_cfg_b[PROFILE_MAX_FIXED], fixed_cfg_c[PROFILE_MAX_FIXED];
     uint64_t misc_enable, debugctl;
     uint64_t offcore_rsp[2];
-    uint8_t noted[0x10000 / 8]; /* encodings of absent events that the trace has named */
+    uint8_t noted[0x10000 / 8]; /* encodings that count nothing and were named */
     uint64_t counting;          /* bitmap of the counters that count now, as in GLOBAL_CTRL */
     uint64_t deadline;          /* value of cpu->now before which no counter can overflow */
     uint64_t pmi_due; /* value of cpu->now at which the PMI reaches the local APIC; NEVER: none */

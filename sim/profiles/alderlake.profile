@@ -131,6 +131,8 @@ event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret pebs
 event.0xc4.0x11 = BR_INST_RETIRED.COND branch-cond pebs
 event.0xc4.0x20 = BR_INST_RETIRED.NEAR_TAKEN branch-taken pebs
 event.0xc4.0x40 = BR_INST_RETIRED.FAR_BRANCH branch-far pebs
+# "mem-loads-aux" of Linux, beside load latency alone: what it counts is not told.
+event.0x03.0x82 = MEM_LOADS_AUX none
 event.0xcd.0x01 = MEM_TRANS_RETIRED.LOAD_LATENCY load pebs latency counters=0x3e
 event.0xd0.0x81 = MEM_INST_RETIRED.ALL_LOADS load pebs counters=0xf
 event.0xd0.0x82 = MEM_INST_RETIRED.ALL_STORES store pebs counters=0xf
@@ -139,6 +141,46 @@ event.0xd1.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit pebs counters=0xf
 event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit pebs counters=0xf
 event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss pebs counters=0xf
 event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs counters=0xf
+# Known and not counted, from the same event list.
+event.0xc0.0x02 = INST_RETIRED.NOP uncounted
+event.0xc0.0x08 = INST_RETIRED.REP_ITERATION uncounted
+event.0xc0.0x10 = INST_RETIRED.MACRO_FUSED uncounted
+event.0xc4.0x01 = BR_INST_RETIRED.COND_TAKEN uncounted
+event.0xc4.0x10 = BR_INST_RETIRED.COND_NTAKEN uncounted
+event.0xc4.0x80 = BR_INST_RETIRED.INDIRECT uncounted
+event.0xc5.0x01 = BR_MISP_RETIRED.COND_TAKEN uncounted
+event.0xc5.0x02 = BR_MISP_RETIRED.INDIRECT_CALL uncounted
+event.0xc5.0x08 = BR_MISP_RETIRED.RET uncounted
+event.0xc5.0x10 = BR_MISP_RETIRED.COND_NTAKEN uncounted
+event.0xc5.0x11 = BR_MISP_RETIRED.COND uncounted
+event.0xc5.0x20 = BR_MISP_RETIRED.NEAR_TAKEN uncounted
+event.0xc5.0x80 = BR_MISP_RETIRED.INDIRECT uncounted
+event.0xcd.0x02 = MEM_TRANS_RETIRED.STORE_SAMPLE uncounted
+event.0xd0.0x11 = MEM_INST_RETIRED.STLB_MISS_LOADS uncounted
+event.0xd0.0x12 = MEM_INST_RETIRED.STLB_MISS_STORES uncounted
+event.0xd0.0x21 = MEM_INST_RETIRED.LOCK_LOADS uncounted
+event.0xd0.0x41 = MEM_INST_RETIRED.SPLIT_LOADS uncounted
+event.0xd0.0x42 = MEM_INST_RETIRED.SPLIT_STORES uncounted
+event.0xd1.0x20 = MEM_LOAD_RETIRED.L3_MISS uncounted
+event.0xd1.0x40 = MEM_LOAD_RETIRED.FB_HIT uncounted
+event.0xa4.0x02 = TOPDOWN.BACKEND_BOUND_SLOTS uncounted
+event.0xa4.0x04 = TOPDOWN.BAD_SPEC_SLOTS uncounted
+event.0xa4.0x08 = TOPDOWN.BR_MISPREDICT_SLOTS uncounted
+event.0xa4.0x10 = TOPDOWN.MEMORY_BOUND_SLOTS uncounted
+# Known and not counted, from memory of Intel's event list.
+event.0x03.0x02 = LD_BLOCKS.STORE_FORWARD uncounted
+event.0x03.0x08 = LD_BLOCKS.NO_SR uncounted
+event.0x08.0x20 = DTLB_LOAD_MISSES.STLB_HIT uncounted
+event.0x0e.0x01 = UOPS_ISSUED.ANY uncounted
+event.0x24.0xe1 = L2_RQSTS.ALL_DEMAND_DATA_RD uncounted
+event.0x24.0xe4 = L2_RQSTS.ALL_CODE_RD uncounted
+event.0x51.0x01 = L1D.REPLACEMENT uncounted
+event.0x79.0x04 = IDQ.MITE_UOPS uncounted
+event.0x79.0x08 = IDQ.DSB_UOPS uncounted
+event.0x87.0x01 = DECODE.LCP uncounted
+event.0x9c.0x01 = IDQ_UOPS_NOT_DELIVERED.CORE uncounted
+event.0xb1.0x01 = UOPS_EXECUTED.THREAD uncounted
+event.0xc3.0x04 = MACHINE_CLEARS.SMC uncounted
 
 cache.l1i = 32768 8 64 5
 cache.l1d = 49152 12 64 5
@@ -182,6 +224,32 @@ event.0xd1.0x02 = MEM_LOAD_UOPS_RETIRED.L2_HIT l2-hit pebs
 event.0xd1.0x04 = MEM_LOAD_UOPS_RETIRED.L3_HIT llc-hit pebs
 event.0xd1.0x08 = MEM_LOAD_UOPS_RETIRED.L1_MISS l1-miss pebs
 event.0xd1.0x10 = MEM_LOAD_UOPS_RETIRED.L2_MISS l2-miss pebs
+# Known and not counted, from the same event list.
+event.0xc4.0x80 = BR_INST_RETIRED.TAKEN uncounted
+event.0xc4.0xdf = BR_INST_RETIRED.REL_JMP uncounted
+event.0xc4.0xeb = BR_INST_RETIRED.INDIRECT uncounted
+event.0xc4.0xef = BR_INST_RETIRED.INDIRECT_JMP uncounted
+event.0xc4.0xfb = BR_INST_RETIRED.INDIRECT_CALL uncounted
+event.0xc4.0xfd = BR_INST_RETIRED.REL_CALL uncounted
+event.0xc4.0xfe = BR_INST_RETIRED.COND_TAKEN uncounted
+event.0xc5.0x7e = BR_MISP_RETIRED.COND uncounted
+event.0xc5.0x80 = BR_MISP_RETIRED.NEAR_TAKEN uncounted
+event.0xc5.0xeb = BR_MISP_RETIRED.INDIRECT uncounted
+event.0xc5.0xef = BR_MISP_RETIRED.INDIRECT_JMP uncounted
+event.0xc5.0xf7 = BR_MISP_RETIRED.RETURN uncounted
+event.0xc5.0xfb = BR_MISP_RETIRED.INDIRECT_CALL uncounted
+event.0xc5.0xfe = BR_MISP_RETIRED.COND_TAKEN uncounted
+event.0xd0.0x06 = MEM_UOPS_RETIRED.STORE_LATENCY uncounted
+event.0xd0.0x11 = MEM_UOPS_RETIRED.STLB_MISS_LOADS uncounted
+event.0xd0.0x12 = MEM_UOPS_RETIRED.STLB_MISS_STORES uncounted
+event.0xd0.0x21 = MEM_UOPS_RETIRED.LOCK_LOADS uncounted
+event.0xd0.0x41 = MEM_UOPS_RETIRED.SPLIT_LOADS uncounted
+event.0xd0.0x42 = MEM_UOPS_RETIRED.SPLIT_STORES uncounted
+event.0xd0.0x83 = MEM_UOPS_RETIRED.ALL uncounted
+event.0x71.0x00 = TOPDOWN_FE_BOUND.ALL uncounted
+event.0x73.0x00 = TOPDOWN_BAD_SPECULATION.ALL uncounted
+event.0x74.0x00 = TOPDOWN_BE_BOUND.ALL uncounted
+event.0xe4.0x01 = MISC_RETIRED.LBR_INSERTS uncounted
 
 cache.l1i = 65536 8 64 4
 cache.l1d = 32768 8 64 4 # 3 to use; the latency of a record is longer, and 4 is the least that can be asked for

@@ -102,6 +102,15 @@ event.0xd1.0x10 = MEM_LOAD_UOPS_RETIRED.L2_MISS l2-miss pebs
 event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt
 event.0xcb.0x02 = HW_INTERRUPTS.MASKED masked-cycle
 event.0xcb.0x04 = HW_INTERRUPTS.PENDING_AND_MASKED waiting-cycle
+# Known and not counted, from memory of Intel's event list.
+event.0x03.0x02 = LD_BLOCKS.STORE_FORWARD uncounted
+event.0x0e.0x00 = UOPS_ISSUED.ANY uncounted
+event.0x80.0x02 = ICACHE.MISSES uncounted
+event.0x81.0x04 = ITLB.MISS uncounted
+event.0xb7.0x01 = OFFCORE_RESPONSE uncounted
+event.0xc3.0x01 = MACHINE_CLEARS.SMC uncounted
+event.0xcd.0x00 = CYCLES_DIV_BUSY.ALL uncounted
+event.0xe6.0x01 = BACLEARS.ALL uncounted
 
 cache.l1i = 32768 8 64 3
 cache.l1d = 24576 6 64 3

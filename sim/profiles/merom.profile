@@ -80,6 +80,18 @@ event.0x2e.0x4f = L2_RQSTS.SELF.DEMAND.MESI llc-ref
 event.0x2e.0x41 = L2_RQSTS.SELF.DEMAND.I_STATE llc-miss
 event.0xcb.0x01 = MEM_LOAD_RETIRED.L1D_MISS l1-miss
 event.0xcb.0x04 = MEM_LOAD_RETIRED.L2_MISS l2-miss
+# Known and not counted, from memory of Intel's event list.
+event.0x03.0x02 = LOAD_BLOCK.STA uncounted
+event.0x08.0x01 = DTLB_MISSES.ANY uncounted
+event.0x13.0x00 = DIV uncounted
+event.0x12.0x00 = MUL uncounted
+event.0x80.0x00 = L1I_READS uncounted
+event.0x81.0x00 = L1I_MISSES uncounted
+event.0x82.0x12 = ITLB.MISSES uncounted
+event.0x87.0x00 = ILD_STALL uncounted
+event.0xc3.0x01 = MACHINE_NUKES.SMC uncounted
+event.0xdc.0x1f = RESOURCE_STALLS.ANY uncounted
+event.0xe6.0x00 = BACLEARS uncounted
 
 cache.l1i = 32768 8 64 3
 cache.l1d = 32768 8 64 3

@@ -107,6 +107,8 @@ event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret pebs
 event.0xc4.0x11 = BR_INST_RETIRED.COND branch-cond pebs
 event.0xc4.0x20 = BR_INST_RETIRED.NEAR_TAKEN branch-taken pebs
 event.0xc4.0x40 = BR_INST_RETIRED.FAR_BRANCH branch-far pebs
+# "mem-loads-aux" of Linux, beside load latency alone: what it counts is not told.
+event.0x03.0x82 = MEM_LOADS_AUX none
 event.0xcd.0x01 = MEM_TRANS_RETIRED.LOAD_LATENCY load pebs latency counters=0xfe
 event.0xd0.0x81 = MEM_INST_RETIRED.ALL_LOADS load pebs counters=0xf
 event.0xd0.0x82 = MEM_INST_RETIRED.ALL_STORES store pebs counters=0xf
@@ -119,6 +121,46 @@ event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs counters=0xf
 event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt
 event.0xcb.0x02 = HW_INTERRUPTS.MASKED masked-cycle
 event.0xcb.0x04 = HW_INTERRUPTS.PENDING_AND_MASKED waiting-cycle
+# Known and not counted, from the same event list.
+event.0xc0.0x02 = INST_RETIRED.NOP uncounted
+event.0xc0.0x08 = INST_RETIRED.REP_ITERATION uncounted
+event.0xc0.0x10 = INST_RETIRED.MACRO_FUSED uncounted
+event.0xc4.0x01 = BR_INST_RETIRED.COND_TAKEN uncounted
+event.0xc4.0x10 = BR_INST_RETIRED.COND_NTAKEN uncounted
+event.0xc4.0x80 = BR_INST_RETIRED.INDIRECT uncounted
+event.0xc5.0x01 = BR_MISP_RETIRED.COND_TAKEN uncounted
+event.0xc5.0x02 = BR_MISP_RETIRED.INDIRECT_CALL uncounted
+event.0xc5.0x08 = BR_MISP_RETIRED.RET uncounted
+event.0xc5.0x10 = BR_MISP_RETIRED.COND_NTAKEN uncounted
+event.0xc5.0x11 = BR_MISP_RETIRED.COND uncounted
+event.0xc5.0x20 = BR_MISP_RETIRED.NEAR_TAKEN uncounted
+event.0xc5.0x80 = BR_MISP_RETIRED.INDIRECT uncounted
+event.0xcd.0x02 = MEM_TRANS_RETIRED.STORE_SAMPLE uncounted
+event.0xd0.0x11 = MEM_INST_RETIRED.STLB_MISS_LOADS uncounted
+event.0xd0.0x12 = MEM_INST_RETIRED.STLB_MISS_STORES uncounted
+event.0xd0.0x21 = MEM_INST_RETIRED.LOCK_LOADS uncounted
+event.0xd0.0x41 = MEM_INST_RETIRED.SPLIT_LOADS uncounted
+event.0xd0.0x42 = MEM_INST_RETIRED.SPLIT_STORES uncounted
+event.0xd1.0x20 = MEM_LOAD_RETIRED.L3_MISS uncounted
+event.0xd1.0x40 = MEM_LOAD_RETIRED.FB_HIT uncounted
+event.0xa4.0x02 = TOPDOWN.BACKEND_BOUND_SLOTS uncounted
+event.0xa4.0x04 = TOPDOWN.BAD_SPEC_SLOTS uncounted
+event.0xa4.0x08 = TOPDOWN.BR_MISPREDICT_SLOTS uncounted
+event.0xa4.0x10 = TOPDOWN.MEMORY_BOUND_SLOTS uncounted
+# Known and not counted, from memory of Intel's event list.
+event.0x03.0x02 = LD_BLOCKS.STORE_FORWARD uncounted
+event.0x03.0x08 = LD_BLOCKS.NO_SR uncounted
+event.0x08.0x20 = DTLB_LOAD_MISSES.STLB_HIT uncounted
+event.0x0e.0x01 = UOPS_ISSUED.ANY uncounted
+event.0x24.0xe1 = L2_RQSTS.ALL_DEMAND_DATA_RD uncounted
+event.0x24.0xe4 = L2_RQSTS.ALL_CODE_RD uncounted
+event.0x51.0x01 = L1D.REPLACEMENT uncounted
+event.0x79.0x04 = IDQ.MITE_UOPS uncounted
+event.0x79.0x08 = IDQ.DSB_UOPS uncounted
+event.0x87.0x01 = DECODE.LCP uncounted
+event.0x9c.0x01 = IDQ_UOPS_NOT_DELIVERED.CORE uncounted
+event.0xb1.0x01 = UOPS_EXECUTED.THREAD uncounted
+event.0xc3.0x04 = MACHINE_CLEARS.SMC uncounted
 
 cache.l1i = 32768 8 64 5
 cache.l1d = 49152 12 64 5

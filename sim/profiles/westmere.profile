@@ -88,6 +88,26 @@ event.0x0b.0x10 = MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD load pebs latency
 event.0xcb.0x01 = MEM_LOAD_RETIRED.L1D_HIT l1-hit pebs
 event.0xcb.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit pebs
 event.0xcb.0x04 = MEM_LOAD_RETIRED.L3_UNSHARED_HIT llc-hit pebs
+# Selected to reset the counters (specification update, AAP53): what they count is not told, it should be nothing.
+event.0xb5.0x00 = RESET_1 none
+event.0xd2.0x00 = RESET_2 none
+event.0xb1.0x00 = RESET_3 none
+# Known and not counted, from memory of Intel's event list.
+event.0x03.0x02 = LOAD_BLOCK.OVERLAP_STORE uncounted
+event.0x08.0x01 = DTLB_LOAD_MISSES.ANY uncounted
+event.0x0e.0x01 = UOPS_ISSUED.ANY uncounted
+event.0x14.0x01 = ARITH.CYCLES_DIV_BUSY uncounted
+event.0x49.0x01 = DTLB_MISSES.ANY uncounted
+event.0x51.0x01 = L1D.REPL uncounted
+event.0x80.0x02 = L1I.MISSES uncounted
+event.0x85.0x01 = ITLB_MISSES.ANY uncounted
+event.0x87.0x01 = ILD_STALL.LCP uncounted
+event.0xa2.0x01 = RESOURCE_STALLS.ANY uncounted
+event.0xb7.0x01 = OFF_CORE_RESPONSE_0 uncounted
+event.0xbb.0x01 = OFF_CORE_RESPONSE_1 uncounted
+event.0xc3.0x04 = MACHINE_CLEARS.SMC uncounted
+event.0xe6.0x01 = BACLEAR.CLEAR uncounted
+event.0xf1.0x07 = L2_LINES_IN.ANY uncounted
 
 cache.l1i = 32768 4 64 4
 cache.l1d = 32768 8 64 4

@@ -1,4 +1,5 @@
 /* What a counter counts, and when: select, rings, conditions, enables, clocks. */
+#include "sim/dev/dev.h"
 #include "tests/model/rig.h"
 #include "sim/cpu/internal.h"
 #include "x86/apic.h"
@@ -35,6 +36,48 @@ static void an_absent_event_counts_nothing(void **state)
     write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 1);
     retire(0, 1000);
     CHECK_EQUAL(read_msr(MSR_IA32_PMC0), 0, "an encoding that the machine lacks");
+}
+
+static char noted[256];
+static unsigned n_noted;
+
+static void take_note(void *context, const char *line)
+{
+    (void)context;
+    snprintf(noted, sizeof noted, "%s", line);
+    n_noted++;
+}
+
+static void select_and_count(unsigned counter, uint64_t event)
+{
+    write_msr(MSR_IA32_PERFEVTSEL0 + counter, event | BOTH_RINGS | PERFEVTSEL_EN);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, ARCH_BIT(counter));
+    retire(0, 1000);
+    CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + counter), 0, "what the model does not count");
+}
+
+/* What stays 0 is named to the host, each encoding once: whether the profile knows it, and how. */
+static void an_uncounted_event_is_named_once(void **state)
+{
+    (void)state;
+    rig_start("skylake", "event.0xb7.0x01=OFFCORE_RESPONSE_0 uncounted",
+              "event.0xb6.0x01=NOTHING none", NULL);
+    rig.machine->host.note = take_note;
+    n_noted = 0;
+    select_and_count(0, 0xb6 | 1 << PERFEVTSEL_UMASK_SHIFT);
+    CHECK_EQUAL(n_noted, 0, "what counts nothing on the silicon either is not named");
+    select_and_count(0, 0xb7 | 1 << PERFEVTSEL_UMASK_SHIFT);
+    assert_string_equal(noted,
+                        "skylake: event 0xb7 umask 0x01 OFFCORE_RESPONSE_0 is not counted by "
+                        "the model: it stays 0");
+    select_and_count(1, 0xb7 | 1 << PERFEVTSEL_UMASK_SHIFT);
+    CHECK_EQUAL(n_noted, 1, "it is named once");
+    select_and_count(0, 0xfe | 0x77 << PERFEVTSEL_UMASK_SHIFT);
+    assert_string_equal(noted,
+                        "skylake: event 0xfe umask 0x77 is not in the profile's list: it stays 0");
+    CHECK_EQUAL(n_noted, 2, "so is one that the profile does not know");
+    write_msr(MSR_IA32_PERFEVTSEL0, 0xfd | BOTH_RINGS);
+    CHECK_EQUAL(n_noted, 2, "one that is not counting is not");
 }
 
 /* An event of the records themselves: one for each that is written. */
@@ -427,6 +470,7 @@ static void masked_interrupts_are_timed(void **state)
 const struct CMUnitTest counting_tests[] = {
     RULE(only_the_selected_event_counts),
     RULE(an_absent_event_counts_nothing),
+    RULE(an_uncounted_event_is_named_once),
     RULE(lbr_inserts_are_counted),
     RULE(general_counters_filter_rings),
     RULE(fixed_counters_filter_rings),
