@@ -46,7 +46,8 @@ struct experiment {
     unsigned n_checks;         /* both by CHECKS() */
     unsigned needs;            /* NEED_* */
     void (*run)(void);
-    bool selftest; /* breaks on purpose: offered only with the word selftest on the command line */
+    bool selftest;  /* breaks on purpose: offered only with the word selftest on the command line */
+    bool elsewhere; /* may use another processor where there is one (lab/elsewhere.h) */
 };
 
 /* In the initializer of a struct experiment: the words and how many there are. */

@@ -167,11 +167,11 @@ static void restore_on_other(void *arg)
     restore_initial_state();
 }
 
-/* The same on the other processors: only for the experiments that use them. What an experiment that
- * was ended early left running there is ended too. */
+/* The same on the other processors: only for the experiments that may use them. What an experiment
+ * that was ended early left running there is ended too. */
 static void restore_others(const struct experiment *e)
 {
-    if (!(e->needs & NEED_SMP))
+    if (!(e->needs & NEED_SMP) && !e->elsewhere)
         return;
     irq_enable();
     smp_stop_all();

@@ -26,7 +26,7 @@ NO_COUNTERS = "no counters in records: PEBS record format 5 (IA32_PERF_CAPABILIT
 LACKS = {
     "sapphirerapids": {NO_ASCI, NO_TOS, NO_HYBRID, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6},
     "alderlake": {NO_ASCI, NO_TOS, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6},
-    "arrowlake": {NO_ASCI, NO_TOS, NO_RELOAD},
+    "arrowlake": {NO_ASCI, NO_TOS},
 }
 
 
@@ -49,10 +49,15 @@ for path in sorted(pathlib.Path("sim/profiles").glob("*.profile")):
     if path.stem not in PMU_PROFILES:
         check_profile(path.stem)
 
-# The efficient cores of that processor have what its performance cores lack.
+# The efficient cores of that processor have what its performance cores lack: 22-10 runs on one, or not at all.
 efficient = sim(profile="arrowlake", more=[*TWO, "--set", "processors=e p"])
-tap = check_clean(efficient, "arrowlake, an efficient core first", ALL, skips=True)
-ok(NO_RELOAD not in {point.skip for point in tap.skips}, "arrowlake, an efficient core first: 22-10 runs", efficient)
+check_clean(efficient, "arrowlake, an efficient core first", ALL, skips=True)
+ok("; on processor 1" not in efficient.out, "arrowlake, an efficient core first: 22-10 runs where it is", efficient)
+elsewhere = sim("run=22-10", profile="arrowlake", more=TWO)
+ok(f"# processor 0: {NO_RELOAD}; on processor 1\n" in elsewhere.out, "arrowlake: 22-10 runs on the efficient core", elsewhere)
+for more in ([], [*TWO, "--set", "processors=p"]):
+    lone = sim("run=22-10", profile="arrowlake", more=more)
+    equal({point.skip for point in lone.tap.skips}, {NO_RELOAD}, f"arrowlake, performance cores alone {more}: 22-10 is skipped")
 
 for profile in PMU_PROFILES:
     result = check_profile(profile)
