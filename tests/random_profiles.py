@@ -39,8 +39,13 @@ MASK32 = (1 << 32) - 1
 class Machine:
     """The profile as text that can be changed line by line, and how to run it."""
 
-    def __init__(self, base):
-        self.text = (PROFILES / f"{base}.profile").read_text(encoding="utf-8")
+    def __init__(self, base, r):
+        text = (PROFILES / f"{base}.profile").read_text(encoding="utf-8")
+        common, *kinds = re.split(r"^\[\w+\]\n", text, flags=re.MULTILINE)
+        if kinds:  # of a hybrid processor's kinds of core, one for all processors
+            common = re.sub(r"^processors = .*\n", "", common, flags=re.MULTILINE) + r.choice(kinds)
+        # Leaf 23H has the last word on the counters, which vary() chooses.
+        self.text = re.sub(r"^(cpuid\.0x23\.|cpuid\.0x7\.1|pmu\.(general|fixed)_more).*\n", "", common, flags=re.MULTILINE)
         self.words = []
         self.fault = []
         self.consistent = True
@@ -115,7 +120,9 @@ def architectural(m, r):
     for word in ("lbr_select", "lbr_callstack", "lbr_info", "lbr_core2_addresses"):
         m.set(f"pmu.{word}", False)
     lip = r.choice([0, 1 << 31])
-    m.set("cpuid.0x1c", f"0x{lip | depths:x} {r.choice([7, 7, r.randrange(8)])} {r.choice([7, 7, r.randrange(8)])} 0")
+    logged = r.choice([0, 0xF, r.randrange(16)]) & ((1 << m.number("pmu.general")) - 1)
+    info = r.choice([7, 7, r.randrange(8)]) | logged << 16
+    m.set("cpuid.0x1c", f"0x{lip | depths:x} {r.choice([7, 7, r.randrange(8)])} 0x{info:x} 0")
     m.set("cpuid.0x7.0", m.get("cpuid.0x7.0", "0 0 0 0"))
     m.flip("0x0", 0, MASK32, False)
     m.flip("0x0", 0, 0x20, True)
@@ -124,12 +131,15 @@ def architectural(m, r):
 def vary_records(m, r):
     """The newer kinds of branch records, and of PEBS where it is adaptive; returns the register that tells."""
     capabilities = m.number("pmu.capabilities")
+    if m.get("cpuid.0x1c") != "0":  # a base may log four counters
+        m.flip("0x1c", 2, 0xF0000 & MASK32 << 16 + m.number("pmu.general"), False)
     old = m.number("pmu.lbr_format") != LBR_FMT_ARCHITECTURAL
     if m.number("pmu.lbr_depth") and r.random() < (0.2 if old else 0.8):
         architectural(m, r)
         capabilities |= LBR_FMT_ARCHITECTURAL
     if m.number("pmu.pebs_format") >= ADAPTIVE:
         m.set("pmu.pebs_format", r.choice([4, 5, 6]))
+        m.set("pmu.pebs_pdist", f"0x{r.choice([0, 1, 3, 1 << 32 | 1, 0xF000000FF]):x}")
         capabilities = capabilities & ~(0xF00 | PEBS_TIMING) | m.number("pmu.pebs_format") << 8 | r.choice([0, PEBS_TIMING])
     return capabilities
 
@@ -201,7 +211,7 @@ def surround(m, r):
 
 def machine(seed):
     r = random.Random(seed)
-    m = Machine(r.choice(BASES))
+    m = Machine(r.choice(BASES), r)
     vary(m, r)
     if r.random() < CONTRADICTORY:
         contradict(m, r)
