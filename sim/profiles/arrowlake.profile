@@ -160,6 +160,32 @@ event.0xd1.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit pebs counters=0xf
 event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit pebs counters=0xf
 event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss pebs counters=0xf
 event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs counters=0xf
+# Known and not counted, from the same event list.
+event.0xc0.0x02 = INST_RETIRED.NOP uncounted
+event.0xc0.0x08 = INST_RETIRED.REP_ITERATION uncounted
+event.0xc0.0x10 = INST_RETIRED.BR_FUSED uncounted
+event.0xc0.0x30 = INST_RETIRED.MACRO_FUSED uncounted
+event.0xc4.0x00.0x01 = BR_INST_RETIRED.COND_TAKEN_FWD uncounted
+event.0xc4.0x01 = BR_INST_RETIRED.COND_TAKEN_BWD uncounted
+event.0xc4.0x01.0x01 = BR_INST_RETIRED.COND_TAKEN uncounted
+event.0xc4.0x10 = BR_INST_RETIRED.COND_NTAKEN uncounted
+event.0xc4.0x80 = BR_INST_RETIRED.INDIRECT uncounted
+event.0xc5.0x02 = BR_MISP_RETIRED.INDIRECT_CALL uncounted
+event.0xc5.0x08 = BR_MISP_RETIRED.RET uncounted
+event.0xc5.0x10 = BR_MISP_RETIRED.COND_NTAKEN uncounted
+event.0xc5.0x20 = BR_MISP_RETIRED.NEAR_TAKEN uncounted
+event.0xc5.0x44 = BR_MISP_RETIRED.ALL_BRANCHES_COST uncounted
+event.0xc5.0x80 = BR_MISP_RETIRED.INDIRECT uncounted
+event.0xcd.0x02 = MEM_TRANS_RETIRED.STORE_SAMPLE uncounted
+event.0xd0.0x09 = MEM_INST_RETIRED.STLB_HIT_LOADS uncounted
+event.0xd0.0x0a = MEM_INST_RETIRED.STLB_HIT_STORES uncounted
+event.0xd0.0x11 = MEM_INST_RETIRED.STLB_MISS_LOADS uncounted
+event.0xd0.0x12 = MEM_INST_RETIRED.STLB_MISS_STORES uncounted
+event.0xd0.0x84 = MEM_INST_RETIRED.ALL_SWPF uncounted
+event.0xd0.0x87 = MEM_INST_RETIRED.ANY uncounted
+event.0xd1.0x00.0x01 = MEM_LOAD_RETIRED.L1_HIT_L1 uncounted
+event.0xd1.0x20 = MEM_LOAD_RETIRED.L3_MISS uncounted
+event.0xd1.0x40 = MEM_LOAD_RETIRED.FB_HIT uncounted
 
 cache.l1i = 65536 16 64 5
 cache.l1d = 49152 12 64 4
@@ -216,6 +242,32 @@ event.0xd1.0x02 = MEM_LOAD_UOPS_RETIRED.L2_HIT l2-hit pebs
 event.0xd1.0x1c = MEM_LOAD_UOPS_RETIRED.L3_HIT llc-hit pebs
 event.0xd1.0x40 = MEM_LOAD_UOPS_RETIRED.L1_MISS l1-miss pebs
 event.0xd1.0x80 = MEM_LOAD_UOPS_RETIRED.L2_MISS l2-miss pebs
+# Known and not counted, from the same event list.
+event.0xc4.0x80 = BR_INST_RETIRED.TAKEN uncounted
+event.0xc4.0xdf = BR_INST_RETIRED.REL_JMP uncounted
+event.0xc4.0xeb = BR_INST_RETIRED.INDIRECT uncounted
+event.0xc4.0xef = BR_INST_RETIRED.INDIRECT_JMP uncounted
+event.0xc4.0xfb = BR_INST_RETIRED.INDIRECT_CALL uncounted
+event.0xc4.0xfd = BR_INST_RETIRED.REL_CALL uncounted
+event.0xc4.0xfe = BR_INST_RETIRED.COND_TAKEN uncounted
+event.0xc5.0x7e = BR_MISP_RETIRED.COND uncounted
+event.0xc5.0x80 = BR_MISP_RETIRED.NEAR_TAKEN uncounted
+event.0xc5.0xeb = BR_MISP_RETIRED.INDIRECT uncounted
+event.0xc5.0xef = BR_MISP_RETIRED.INDIRECT_JMP uncounted
+event.0xc5.0xf7 = BR_MISP_RETIRED.RETURN uncounted
+event.0xc5.0xfb = BR_MISP_RETIRED.INDIRECT_CALL uncounted
+event.0xc5.0xfe = BR_MISP_RETIRED.COND_TAKEN uncounted
+event.0xd0.0x06 = MEM_UOPS_RETIRED.STORE_LATENCY uncounted
+event.0xd0.0x11 = MEM_UOPS_RETIRED.STLB_MISS_LOADS uncounted
+event.0xd0.0x12 = MEM_UOPS_RETIRED.STLB_MISS_STORES uncounted
+event.0xd0.0x21 = MEM_UOPS_RETIRED.LOCK_LOADS uncounted
+event.0xd0.0x41 = MEM_UOPS_RETIRED.SPLIT_LOADS uncounted
+event.0xd0.0x42 = MEM_UOPS_RETIRED.SPLIT_STORES uncounted
+event.0xd0.0x83 = MEM_UOPS_RETIRED.ALL uncounted
+event.0x71.0x00 = TOPDOWN_FE_BOUND.ALL_NON_ARCH uncounted
+event.0x74.0x00 = TOPDOWN_BE_BOUND.ALL_NON_ARCH uncounted
+event.0xc4.0x7f = BR_INST_RETIRED.COND_NTAKEN uncounted
+event.0xc5.0x7f = BR_MISP_RETIRED.COND_NTAKEN uncounted
 
 cache.l1i = 65536 8 64 4
 cache.l1d = 32768 8 64 4
@@ -226,8 +278,4 @@ uarch.fetch_bytes = 48
 uarch.misses = 16
 uarch.prefetch = 16
 uarch.retire_width = 8
-uarch.window = 416 # and what follows: as for the P core
-uarch.fetch_bytes = 32
-uarch.misses = 16
-uarch.prefetch = 16
 uarch.mispredict_penalty = 15
