@@ -762,13 +762,21 @@ static struct flow *flow_of(struct cpu *cpu, const struct step *step, unsigned n
     for (unsigned i = 0; i < N_RESULTS; i++)
         f->from[i] = 1u << i;
     for (unsigned i = 0; i < n; i++) {
-        uint32_t from = 0;
-        for (uint32_t m = step[i].sources | step[i].address; m; m &= m - 1)
+        struct step *s = &f->step[i];
+        *s = step[i];
+        for (uint32_t m = s->address; m; m &= m - 1)
+            s->from |= f->from[__builtin_ctz(m)];
+        s->behind_load = s->address & f->loaded;
+        uint32_t from = s->from;
+        for (uint32_t m = s->sources; m; m &= m - 1)
             from |= f->from[__builtin_ctz(m)];
-        for (uint32_t m = step[i].results; m; m &= m - 1)
+        for (uint32_t m = s->results; m; m &= m - 1)
             f->from[__builtin_ctz(m)] = from;
-        f->writes |= step[i].results;
-        f->step[i] = step[i];
+        f->writes |= s->results;
+        if (s->load || ((s->sources | s->address) & f->loaded))
+            f->loaded |= s->results;
+        else
+            f->loaded &= ~s->results;
     }
     return f;
 }

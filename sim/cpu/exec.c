@@ -119,18 +119,14 @@ void exec_mode_changed(struct cpu *cpu)
 
 /* ---- accounting ---- */
 
-/* Adds (or takes back) what the instructions first up to, not including, end cost. Everything
- * static is added before the instructions run, so that a branch's or a device's view of the time
- * includes the instruction itself. */
-static inline void account(struct cpu *cpu, const struct block *b, unsigned first, unsigned end,
-                           uint64_t sign)
+/* Adds (or takes back) what the instructions first up to, not including, end cost, which is given
+ * with what they wait for their own results. Everything static is added before the instructions
+ * run, so that a branch's or a device's view of the time includes the instruction itself. */
+static inline void add(struct cpu *cpu, const struct block *b, unsigned first, unsigned end,
+                       uint64_t sign, uint64_t wait, uint64_t starved)
 {
     uint64_t *total = cpu->total[cpu->cpl != 0];
     const struct op_sum *f = &b->op[first].before, *e = &b->op[end].before;
-    const struct transition *t = exec_of(cpu)->transition;
-    uint64_t wait = t->wait, starved = t->starved;
-    if (unlikely(end - first != b->n) && wait)
-        window_part(cpu, b, first, end, &wait, &starved);
     uint64_t slots = (e->slots - f->slots + wait) * sign;
     cpu->now += slots;
     total[EV_SLOTS] += slots;
@@ -140,6 +136,16 @@ static inline void account(struct cpu *cpu, const struct block *b, unsigned firs
     total[EV_UOPS] += (uint64_t)(e->uops - f->uops) * sign;
     total[EV_LOAD] += (uint64_t)(e->loads - f->loads) * sign;
     total[EV_STORE] += (uint64_t)(e->stores - f->stores) * sign;
+}
+
+static void account(struct cpu *cpu, const struct block *b, unsigned first, unsigned end,
+                    uint64_t sign)
+{
+    const struct transition *t = exec_of(cpu)->transition;
+    uint64_t wait = t->wait, starved = t->starved;
+    if (end - first != b->n && wait)
+        window_part(cpu, b, first, end, &wait, &starved);
+    add(cpu, b, first, end, sign, wait, starved);
 }
 
 void exec_unpatch(struct exec *x)
@@ -453,7 +459,10 @@ static __attribute__((noinline)) void run_blocks(struct cpu *cpu)
             run_careful(cpu, b, index);
             continue;
         }
-        account(cpu, b, index, b->n, 1);
+        if (likely(index == 0))
+            add(cpu, b, 0, b->n, 1, x->transition->wait, x->transition->starved);
+        else
+            account(cpu, b, index, b->n, 1);
         x->accounted = b->n;
         b->op[index].fn(cpu, &b->op[index]);
         x->running = NULL;

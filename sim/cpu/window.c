@@ -278,18 +278,24 @@ static uint64_t retired_slots(const struct cpu *cpu)
     return cpu_total(cpu, 0, EV_SLOTS_RETIRING) + cpu_total(cpu, 1, EV_SLOTS_RETIRING);
 }
 
-/* When the accesses are done on which results depend, as they were before instruction op of the
- * running block. Goes back through the blocks that ran, as far as there are records, or to where
- * the way back of the access before began with the same results. */
-static uint64_t done_before(const struct uarch *u, const struct block *b, unsigned op,
-                            uint32_t results)
+/* When the accesses are done on which the address of the running block's instruction op depends.
+ * Goes back through the blocks that ran, as far as there are records, or to where the way back of
+ * the access before began with the same results. */
+static uint64_t done_before(const struct uarch *u, const struct block *b, unsigned op)
 {
     struct window *w = u->window;
+    const struct step *self = &b->flow->step[op];
+    uint32_t results = self->address;
+    if (!self->behind_load) {
+        results = self->from;
+        op = 0;
+    }
     uint64_t done = 0, number = u->n_blocks - 1, r = w->n_records;
     struct way back = {.number = WINDOW_NEVER};
     for (;;) {
         const struct flow *f = b->flow;
-        if (op == b->n && !(r > w->first_record && record_at(w, r - 1)->block == number)) {
+        if (op == b->n && (!(results & f->loaded) || r == w->first_record ||
+                           record_at(w, r - 1)->block != number)) {
             uint32_t through = 0;
             for (uint32_t m = results & f->writes; m; m &= m - 1)
                 through |= f->from[__builtin_ctz(m)];
@@ -380,7 +386,7 @@ uint64_t window_start(struct cpu *cpu, struct access_time *a)
            record_at(w, w->first_record)->position + w->size <= a->position)
         forget_record(w);
     uint64_t start = a->retires - lead - w->waited;
-    uint64_t known = done_before(u, b, a->op, b->flow->step[a->op].address);
+    uint64_t known = done_before(u, b, a->op);
     /* The same instruction's page walk, or its access to the line before. */
     if (w->first_record < w->n_records) {
         const struct record *last = record_at(w, w->n_records - 1);

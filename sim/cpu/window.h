@@ -22,7 +22,9 @@ struct step {
     /* Places in memory, named by how they are addressed (place_of); 0: none. */
     uint32_t loads, stores;
     uint32_t
-        changes; /* registers whose values change: places addressed by them are no more known */
+        changes;   /* registers whose values change: places addressed by them are no more known */
+    uint32_t from; /* what the address is made of, by what it was at the block's begin */
+    bool behind_load; /* ... and of what a load of the block brought */
     uint32_t fetched; /* slots until the front end has brought it, from the block's begin on */
 };
 
@@ -39,6 +41,7 @@ static inline uint32_t place_registers(uint32_t place)
 /* The same of a block. */
 struct flow {
     uint32_t writes;          /* results that it changes */
+    uint32_t loaded;          /* of those, what depends on a load of the block */
     uint32_t from[N_RESULTS]; /* by what they were at its begin */
     struct step step[];
 };
