@@ -272,10 +272,5 @@ event.0xc5.0x7f = BR_MISP_RETIRED.COND_NTAKEN uncounted
 cache.l1i = 65536 8 64 4
 cache.l1d = 32768 8 64 4
 cache.l2 = 4194304 16 64 19
-# Skymont's window, three clusters of 16 bytes to decode, its buffers: from memory.
-uarch.window = 416
-uarch.fetch_bytes = 48
-uarch.misses = 16
-uarch.prefetch = 16
 uarch.retire_width = 8
 uarch.mispredict_penalty = 15
