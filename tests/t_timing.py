@@ -3,11 +3,17 @@
 
 Every field that a figure hangs on is set here, so that no profile's numbers come in. A loop is run for so many
 instructions and for some rounds more: the difference is what a round costs once it has settled.
+
+usage: tests/t_timing.py [PMUSIM]      another simulator, for tests/t_mutations.py
 """
 
 import re
+import sys
 
-from harness import BUILD, PMUSIM, done, equal, ok, run
+import harness
+from harness import BUILD, done, equal, ok, run
+
+PMUSIM = sys.argv[1] if len(sys.argv) > 1 else harness.PMUSIM
 
 WIDTH = 4
 MEMORY = 220
@@ -116,13 +122,13 @@ grown = rounds("moved", 4, uarch__lat_forward=5)
 ok(grown["slots"] / 1000 / WIDTH < 5, "moved: another place has nothing to wait for", grown)
 
 # Mispredictions.
-grown = rounds("branches", 6, n=10000)
+grown = rounds("branches", 5, n=10000)
 ok(grown["mispredicted"] > 1000, "branches: many are mispredicted", grown)
 equal(grown["bad speculation"], grown["mispredicted"] * 16 * WIDTH, "branches: bad speculation is their penalties")
-never = rounds("branches", 6, n=10000, uarch__mispredict_penalty=0)
+never = rounds("branches", 5, n=10000, uarch__mispredict_penalty=0)
 ok(
-    never["slots"] > 10000 * (3 + 1) * WIDTH,
-    "branches: and what was begun ahead is lost: the chain alone would be hidden", never,
+    never["slots"] > 1.1 * 10000 * (3 + 1) * WIDTH,
+    "branches: and what was begun ahead is lost: a round costs more than its chain", never,
 )
 
 done()

@@ -14,6 +14,7 @@ The tables are experiments.txt, model.txt and interpreter.txt beside this file. 
     red experiments PROFILE N-N … exactly these are not ok (run=14-*,15-*,18-*,22-*,23-*, two processors)
     red model FUNCTION …          tests of tests/model
     red guest NAME: POINT         a point of tests/guests/NAME.S
+    red timing LOOP: POINT        a point of tests/t_timing.py
     red diff                      the differential test, tests/diff
 
 A mutant costs no build of its own but that of the files it changes, and a link: some tenths of a second.
@@ -79,7 +80,7 @@ class Mutant:
     changes: list = field(default_factory=list)
     profile: str = ""
     experiments: list = field(default_factory=list)
-    tests: list = field(default_factory=list)  # functions of tests/model, and "guest: point"
+    tests: list = field(default_factory=list)  # functions of tests/model, "guest: point", "timing: point"
     diff: bool = False
 
     @property
@@ -167,6 +168,8 @@ def read(table):
             mutant.tests += line.split()[2:]
         elif line.startswith("red guest ") and mutant:
             mutant.tests.append(line.removeprefix("red guest "))
+        elif line.startswith("red timing ") and mutant:
+            mutant.tests.append(line.removeprefix("red ").replace(" ", ": ", 1))
         elif line == "red diff" and mutant:
             mutant.diff = True
         elif line and not line.startswith("#"):
