@@ -22,7 +22,7 @@
 /* Places in memory whose last store is still in flight. */
 #define PLACES 4
 struct state {
-    uint16_t lead;
+    uint32_t lead;           /* so that there is no padding: states are compared as memory */
     uint16_t age[N_RESULTS]; /* slots for which it has been ready; at most the lead */
     uint16_t place_age[PLACES];
     uint32_t place[PLACES]; /* 0: none */
