@@ -115,6 +115,12 @@ MACHINES = [
       "\nnot ok - ex22-9 what a general counter is given by its own address, the old ones read\n",
       "# SKIP RDMSR of the counters' own addresses raises #GP\n", "\nok - ex15-2 ", "\nok - ex22-5 "],
      ["not ok - ex15-", "not ok - ex22-5"]),
+    # The E core of an Arrow Lake alone: fixed counters with a hole in their numbers, and auto counter reload.
+    ("arrowlake", ["processors=e"], [], "run=15-1,22-4,22-5,22-9,22-10", CLEAN,
+     ["fixed counters: 6, 48 bits wide, mask 0x77\n", "  counters: 0x77000000ff\n", "  no_causes: 0x7400000003\n",
+      "\nok - ex22-10 the overflow of each cause gives each of them the value, as ones above bit 31\n  ---\n  pairs: 56\n",
+      "  behind_the_last_reload: 352\n  if_each_comes_at_once: 352\n",
+      "IA32_PMC_GP2_CFG_C             0x190b = 0x00000000fffffcf7  RELOAD=0xfffffcf7\n"], ["SKIP"]),
     # Leaf 23H names a counter that is not there, and one less than there are.
     ("skylake", ["pmu.general_more=2"], ["counters=5"], "run=22-9", FAILS,
      ["\nnot ok - ex22-9 each counter of sub-leaf 1 has its registers, and can be opened\n  ---\n  named: 0x70000003f\n"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The pages of docs/experiments/ show what the experiments print.
 
-A line `<!-- excerpt: PROFILE EX [CPUS=n] -->` before a fenced block says that the block's lines stand, in that
+A line `<!-- excerpt: PROFILE[,KEY=VALUE…] EX [CPUS=n] -->` before a fenced block says that the block's lines stand, in that
 order and with nothing between them, in what pmusim prints for run=EX on that profile. An ellipsis (…) in a line
 stands for whatever is there: addresses and cycles change with the compiler.
 """
@@ -19,7 +19,9 @@ MARK = re.compile(r"^<!-- excerpt:", re.MULTILINE)
 @functools.lru_cache(maxsize=None)
 def printed(profile, experiment, cpus):
     """The lines of a run."""
-    result = sim(f"run={experiment}", profile=profile, more=["--cpus", cpus])
+    name, *settings = profile.split(",")
+    sets = [word for setting in settings for word in ("--set", setting)]
+    result = sim(f"run={experiment}", profile=name, more=["--cpus", cpus, *sets])
     return result.out.splitlines()
 
 

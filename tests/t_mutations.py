@@ -33,7 +33,9 @@ SAMPLE_EXPERIMENTS, SAMPLE = 4, 12
 
 def experiments(profile, pmusim=PMUSIM):
     """Runs them; gives the run and the sets (not ok, all) of experiments of the chapters."""
-    result = run(pmusim, "--profile", profile, "--cpus", "2", "--cmdline", CMDLINE, KERNEL, seconds=SECONDS)
+    name, *settings = profile.split(",")
+    sets = [word for setting in settings for word in ("--set", setting)]
+    result = run(pmusim, "--profile", name, *sets, "--cpus", "2", "--cmdline", CMDLINE, KERNEL, seconds=SECONDS)
     tap = result.tap
     failed = {name for name in tap.experiments() if any(point.failed for point in tap.of(name))}
     return result, failed, {name for name in tap.experiments() if name.startswith(CHAPTERS)}
