@@ -49,6 +49,7 @@ extern const struct experiment ex22_4;
 extern const struct experiment ex22_5;
 extern const struct experiment ex22_6;
 extern const struct experiment ex22_7;
+extern const struct experiment ex22_8;
 extern const struct experiment ex22_9;
 extern const struct experiment ex22_10;
 extern const struct experiment ex22_11;
@@ -115,6 +116,7 @@ const struct experiment *const experiments[] = {
     &ex22_5,
     &ex22_6,
     &ex22_7,
+    &ex22_8,
     &ex22_9,
     &ex22_10,
     &ex22_11,

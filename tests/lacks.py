@@ -20,6 +20,7 @@ BITS = re.compile(
 )
 FORMAT = re.compile(r"PEBS record format (?P<value>\d+) \(IA32_PERF_CAPABILITIES\[11:8\]\)")
 PECULIAR = {
+    "no second level: MSR_PERF_METRICS[63:32] = 0 whatever runs": {"icelake"},
     "no LBR filter (MSR_LBR_SELECT) on Core 2": {"core2", "merom"},
     "TR and LBR exclude each other on this processor": {"core2", "merom"},
     "no load latency: Goldmont has no such event (CPUID.1:EAX)": {"goldmont"},
