@@ -408,6 +408,21 @@ static void take_fault(struct cpu *cpu)
     cpu->deadline = 0;
 }
 
+/* blocks_find, for the block that came after the last one last time. */
+static inline struct block *next_block(struct cpu *cpu)
+{
+    const struct exec *x = exec_of(cpu);
+    struct block *b = x->last ? x->last->successor[0] : NULL;
+    if (unlikely(!b || b->rip != cpu->rip || b->mode != x->mode || b->second != NO_PAGE ||
+                 (b->mode & MODE_CODE) != MODE_64))
+        return blocks_find(cpu);
+    const struct tlb_entry *e = tlb_slot(cpu, cpu->rip, ACCESS_FETCH, cpu->cpl == 3);
+    if (unlikely(e->tag != (cpu->rip >> PAGE_SHIFT_4K) + 1 ||
+                 e->physical + (cpu->rip & (PAGE_BYTES - 1)) != b->physical))
+        return blocks_find(cpu);
+    return b;
+}
+
 /* A block begins. */
 static inline void enter(struct cpu *cpu, struct block *b)
 {
@@ -444,7 +459,7 @@ static __attribute__((noinline)) void run_blocks(struct cpu *cpu)
         unsigned index = x->position_index;
         if (likely(!b)) {
             cpu->op = NULL;
-            b = blocks_find(cpu);
+            b = next_block(cpu);
             index = 0;
             enter(cpu, b);
         }
