@@ -200,7 +200,7 @@ uint64_t pmu_status_all(void)
 {
     const struct pmu_info *info = pmu_info();
     uint64_t bits = pmu_all_counters() | info->kind->status_other;
-    if (info->kind->status != 0 && (info->perf_capabilities.value & PERF_CAP_PERF_METRICS))
+    if (info->kind->status != 0 && info->metrics)
         bits |= GLOBAL_STATUS_PERF_METRICS_OVF;
     return bits;
 }

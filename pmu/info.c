@@ -23,6 +23,7 @@
 #define WIDTH_MIN     32 /* a write by the old address takes 32 bits */
 #define WIDTH_MAX     64
 #define FIXED_USUAL   3 /* fixed counters of every processor with version 2 */
+#define FIXED_SLOTS   3 /* the fixed counter of TOPDOWN.SLOTS */
 #define HYBRID_MORE   2 /* general counters of a P core that leaf 0AH does not name */
 
 static struct pmu_info infos[MAX_CPUS];
@@ -128,6 +129,25 @@ static unsigned general_end_of_hybrid(void)
     return info.n_general + (more ? HYBRID_MORE : 0);
 }
 
+/* The P cores of these processors have the performance metrics, the fixed counter of their slots
+ * and the event for the others, and neither leaf 0AH nor IA32_PERF_CAPABILITIES[15] says so (Linux
+ * arch/x86/events/intel/core.c, intel_pmu_init(): it takes them from the model). Alder
+ * Lake, Raptor Lake, Meteor Lake. A hypervisor may show the model and not the registers, so these
+ * must answer. */
+static bool has_silent_metrics(void)
+{
+    static const uint8_t models[] = {0x97, 0x9a, 0xb7, 0xba, 0xbf, 0xaa, 0xac};
+    struct cpu_ident cpu;
+    uint64_t value;
+    cpu_identify(&cpu);
+    bool listed = false;
+    for (size_t i = 0; i < sizeof(models); i++)
+        listed |= cpu.family == 6 && cpu.model == models[i];
+    return listed && info.core >> CPUID_1A_CORE_TYPE_SHIFT == CPUID_1A_CORE_TYPE_CORE &&
+           info.kind->fixed_bitmap && rdmsr_safe(MSR_PERF_METRICS, &value) &&
+           rdmsr_safe(pmu_bank_msr(&info.kind->fixed, FIXED_SLOTS), &value);
+}
+
 static bool find_general(void)
 {
     info.n_general = info.leaf_eax >> 8 & 0xff;
@@ -207,6 +227,12 @@ static void find_fixed(void)
         mask |= info.leaf_ecx;
     if (named_by_leaf_23h())
         mask = info.leaf_23h.fixed;
+    bool silent = has_silent_metrics();
+    if (silent) {
+        mask |= 1u << FIXED_SLOTS;
+        info.events |= 1u << PMU_EVENT_SLOTS; /* which every core with FIXED_SLOTS has */
+    }
+    info.metrics = silent || info.perf_capabilities.value & PERF_CAP_PERF_METRICS;
     if (mask >> PMU_MAX_FIXED)
         info_note("CPUID.0AH names fixed counters past %u: not used", PMU_MAX_FIXED - 1);
     mask &= (1u << PMU_MAX_FIXED) - 1;

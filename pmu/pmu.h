@@ -55,6 +55,7 @@ struct pmu_info {
     bool freeze;              /* DEBUGCTL.FREEZE_PERFMON_ON_PMI is announced */
     bool freeze_in_status;    /* it sets GLOBAL_STATUS.CTR_FRZ; if not, it clears GLOBAL_CTRL */
     bool full_width_write;    /* IA32_A_PMCx exist: IA32_PERF_CAPABILITIES[13] */
+    bool metrics;             /* MSR_PERF_METRICS: IA32_PERF_CAPABILITIES[15], or the model */
     bool own_addresses;       /* version 6: each counter has addresses of its own, from 1900H on */
     bool anythread_deprecated;
     bool ds, dtes64, pdcm; /* CPUID.1 */

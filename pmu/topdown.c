@@ -13,7 +13,7 @@ const char *topdown_missing(void)
     const struct pmu_info *info = pmu_info();
     if (!info->present)
         return info->no_pmu;
-    if (!(info->perf_capabilities.value & PERF_CAP_PERF_METRICS))
+    if (!info->metrics)
         return info->perf_capabilities.answered
                    ? "no performance metrics: IA32_PERF_CAPABILITIES[15] = 0"
                    : "no performance metrics: CPUID.1:ECX[15] (PDCM) = 0";

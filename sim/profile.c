@@ -131,6 +131,7 @@ static const struct field fields[] = {
     FLAG("pmu.latency_needs_aux", pmu.latency_needs_aux),
     FLAG("pmu.metrics", pmu.metrics),
     FLAG("pmu.metrics_level2", pmu.metrics_level2),
+    FLAG("pmu.unannounced", pmu.unannounced),
     UINT("pmu.offcore_rsp", pmu.offcore_rsp, 0, 2),
     UINT("pmu.skid", pmu.skid, 0, MAX_CYCLES),
     UINT("uarch.retire_width", uarch.retire_width, 1, 16),
@@ -658,7 +659,7 @@ static uint64_t derived_capabilities(const struct profile *p, uint64_t *mask)
     *mask = PERF_CAP_LBR_FMT | PERF_CAP_PEBS_FMT | PERF_CAP_FW_WRITE | PERF_CAP_PERF_METRICS;
     return p->pmu.lbr_format | (uint64_t)p->pmu.pebs_format << PERF_CAP_PEBS_FMT_SHIFT |
            (p->pmu.full_width ? PERF_CAP_FW_WRITE : 0) |
-           (p->pmu.metrics ? PERF_CAP_PERF_METRICS : 0);
+           (p->pmu.metrics && !p->pmu.unannounced ? PERF_CAP_PERF_METRICS : 0);
 }
 
 static bool check_capabilities(struct reader *r)
@@ -771,6 +772,11 @@ static uint32_t all_general(const struct profile *p)
 static uint32_t all_fixed(const struct profile *p)
 {
     return p->pmu.fixed_bitmap | p->pmu.fixed_more | ((1u << p->pmu.fixed) - 1);
+}
+
+static bool needs_leaf_23h(const struct profile *p)
+{
+    return (p->pmu.general_more || p->pmu.fixed_more) && !p->pmu.unannounced;
 }
 
 /* SDM vol. 2 "CPUID", leaf 7 sub-leaf 1, leaf 23H: counters that leaf 0AH does not tell of. */
@@ -892,7 +898,9 @@ bool profile_finish(struct profile *p, FILE *err)
     if (p->pmu.general + p->pmu.general_more > PROFILE_MAX_GENERAL)
         ok = fail(&r, "pmu.general_more", "at most %d counters are modelled, with pmu.general",
                   PROFILE_MAX_GENERAL);
-    if ((p->pmu.general_more || p->pmu.fixed_more) && !leaf_of(p, 0x23) &&
+    if (p->pmu.unannounced && leaf_of(p, 0x23))
+        ok = fail(&r, "pmu.unannounced", "contradicts cpuid.0x23, which tells of all counters");
+    if (needs_leaf_23h(p) && !leaf_of(p, 0x23) &&
         (!leaf_of(p, 7) || p->n_cpuid + 4 > PROFILE_MAX_CPUID))
         ok = fail(&r, p->pmu.general_more ? "pmu.general_more" : "pmu.fixed_more",
                   "needs CPUID leaf 7, and room for four more leaves");
@@ -955,7 +963,7 @@ bool profile_finish(struct profile *p, FILE *err)
     p->pmu.misc_enable |= (p->pmu.bts ? 0 : MISC_ENABLE_BTS_UNAVAILABLE) |
                           (p->pmu.pebs_counters ? 0 : MISC_ENABLE_PEBS_UNAVAILABLE);
     announce_lbr(p);
-    if ((p->pmu.general_more || p->pmu.fixed_more) && !leaf_of(p, 0x23))
+    if (needs_leaf_23h(p) && !leaf_of(p, 0x23))
         fill_leaf_23h(p);
     fill_leaf_0ah(p);
     return true;

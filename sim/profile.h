@@ -130,6 +130,7 @@ struct profile {
         unsigned general_more;       /* behind those: leaf 23H alone tells of them */
         uint32_t fixed_bitmap;       /* CPUID.0AH:ECX from version 5 on */
         uint32_t fixed_more;         /* bitmap of those that leaf 23H alone tells of */
+        bool unannounced;            /* nothing tells of those, nor of the metrics: no leaf 23H */
         uint32_t events_unavailable; /* CPUID.0AH:EBX */
         unsigned events_length;      /* CPUID.0AH:EAX[31:24] */
         bool anythread;              /* ANY bits usable */

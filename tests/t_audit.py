@@ -97,12 +97,22 @@ MACHINES = [
     ("skylake", ["pmu.general_more=2", "pmu.contradictory=yes"], [], "run=15-1", FAILS,
      ["\nnot ok - ex15-1 one past the last general counter raises #GP or is not ours\n", "C5H answers"], ["leaf_23h"]),
     # Nothing names the two counters more of an Alder Lake's P cores: leaf 0AH has what all its cores have.
-    ("alderlake", ["pmu.general_more=2", "pmu.contradictory=yes"], [], "run=15-1,22-5", CLEAN,
+    ("alderlake", [], [], "run=15-1,22-5", CLEAN,
      ['hybrid: "leaf 0AH names 6 general counters, a P core may have 8"', "C9H #GP", "tried_from: 8\n"], ["SKIP"]),
     # And those of its E cores would be a contradiction: they have what leaf 0AH says.
-    ("alderlake", ["processors=e", "pmu.general_more=2", "pmu.contradictory=yes"], [], "run=15-1,22-5", FAILS,
+    ("alderlake", ["processors=e", "e:pmu.general_more=2", "e:pmu.unannounced=yes"], [], "run=15-1,22-5", FAILS,
      ["\nnot ok - ex15-1 one past the last general counter raises #GP or is not ours\n", "C7H answers", "tried_from: 6\n"],
      ["hybrid:"]),
+    # Nor the metrics of its P cores: the model tells of them, and not where a hypervisor keeps their registers back, nor of
+    # those of an E core.
+    ("alderlake", [], [], "run=15-1,22-4,22-8", CLEAN,
+     ["fixed counters: 4, 48 bits wide, mask 0xf", "\nok - ex22-8 of each the four shares make the whole\n"],
+     ["no performance metrics"]),
+    *[("alderlake", settings, refused, "run=15-1,22-4,22-8", CLEAN,
+       ["fixed counters: 3, 48 bits wide, mask 0x7", "SKIP no performance metrics: IA32_PERF_CAPABILITIES[15] = 0\n"],
+       ["\nok - ex22-8 of each the four shares make the whole\n"])
+      for settings, refused in (([], ["msr=0x329"]), ([], ["msr=0x30c"]), (["processors=e"], []),
+                                (["processors=e", "e:pmu.metrics=yes", "e:pmu.fixed_more=8", "e:pmu.unannounced=yes"], []))],
     # A P core of version 6: ten counters by addresses of their own, all used; all it refuses is told.
     ("sapphirerapids", V6, [], "run=15-1,15-2,15-3,15-5,15-11,22-*", CLEAN,
      ["fixed counters: 4, 48 bits wide, mask 0xf", "  event 12  E4H/01H  MISC_RETIRED.LBR_INSERTS       available\n",

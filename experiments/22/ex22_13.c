@@ -201,9 +201,11 @@ static void cell_events(char *text, const struct core *core)
 
 static void cell_metrics(char *text, const struct core *core)
 {
+    bool announced = core->pmu->perf_capabilities.value & PERF_CAP_PERF_METRICS;
     ksnprintf(text, CELL, "%s",
-              core->pmu->perf_capabilities.value & PERF_CAP_PERF_METRICS ? "announced"
-                                                                         : "not announced");
+              announced            ? "announced"
+              : core->pmu->metrics ? "there, not announced"
+                                   : "none");
 }
 
 static void cell_lbr(char *text, const struct core *core)

@@ -14,10 +14,10 @@
 # reference manual, rounded, of the efficient one from memory. The last level cache is rounded to a
 # power of two.
 #
-# Left out: the silicon's performance cores have two general counters more, a fixed counter for the
-# slots and PERF_METRICS, which nothing announces while there are efficient cores beside them; here
-# they do not exist. IA32_PERF_CAPABILITIES (75FFH) is composed from what the sources say of its
-# parts; no reading from a machine was found. PEBS on every counter with every event (PEBS_BASELINE).
+# The performance cores have two general counters more, a fixed counter for the slots and PERF_METRICS,
+# which nothing announces while there are efficient cores beside them. IA32_PERF_CAPABILITIES (75FFH) is
+# composed from what the sources say of its parts; no reading from a machine was found. PEBS on every
+# counter of leaf 0AH with every event (PEBS_BASELINE).
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
@@ -85,7 +85,6 @@ pmu.lbr_select = no
 pmu.offcore_rsp = 2
 pmu.skid = 20
 pmu.fixed_bitmap = 0x7
-pmu.metrics = no
 
 event.0x3c.0x01 = CPU_CLK_UNHALTED.REF_TSC_P ref-cycle
 event.0xc0.0x00 = INST_RETIRED.ANY_P insn pebs
@@ -120,6 +119,13 @@ cpuid.0x80000006 = 0 0 0x05007040 0
 
 clock.core_hz = 4900000000 # turbo
 
+# What the performance cores have and nothing tells of (Linux arch/x86/events/intel/core.c, intel_pmu_init()): two
+# general counters, FIXED_CTR3 for the slots, PERF_METRICS.
+pmu.general_more = 2
+pmu.fixed_more = 0x8
+pmu.metrics = yes
+pmu.metrics_level2 = yes
+pmu.unannounced = yes
 pmu.latency_needs_aux = yes
 
 event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
@@ -207,6 +213,7 @@ cpuid.0x80000006 = 0 0 0x08008040 0
 
 clock.core_hz = 3900000000 # turbo
 
+pmu.metrics = no
 pmu.pebs_source = 1 # Gracemont
 
 event.0x3c.0x00 = CPU_CLK_UNHALTED.CORE_P core-cycle
