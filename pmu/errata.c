@@ -8,7 +8,7 @@
 #define ANY           0, 15 /* steppings */
 #define LAST_STEPPING 15
 #define ROWS          (const struct erratum_machine[])
-#define PEBS_SHEETS   "15-5,15-6,15-7,15-8,15-9,15-10"
+#define PEBS_SHEETS   "15-5,15-6,15-7,15-8,15-9,15-10,23-8,23-9,23-10,23-11,23-13"
 
 // clang-format off
 const struct erratum errata[] = {
