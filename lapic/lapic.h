@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 /* Vectors. Bits 7:4 are the priority class: the watchdog is above the PMI. */
+#define LAPIC_VECTOR_LAB      0xc0 /* of experiments, which install its handler */
 #define LAPIC_VECTOR_WAKE     0xd0
 #define LAPIC_VECTOR_PMI      0xe0
 #define LAPIC_VECTOR_TIMER    0xf0

@@ -20,6 +20,8 @@ BITS = re.compile(
 )
 FORMAT = re.compile(r"PEBS record format (?P<value>\d+) \(IA32_PERF_CAPABILITIES\[11:8\]\)")
 PECULIAR = {
+    "no event of masked interrupts is known but of Goldmont and Goldmont Plus (CPUID.1:EAX)":
+        {path.stem for path in pathlib.Path("sim/profiles").glob("*.profile")} - {"goldmont"},
     "no second level: MSR_PERF_METRICS[63:32] = 0 whatever runs": {"icelake"},
     "no LBR filter (MSR_LBR_SELECT) on Core 2": {"core2", "merom"},
     "TR and LBR exclude each other on this processor": {"core2", "merom"},

@@ -21,13 +21,14 @@ NO_RELOAD = "no auto counter reload: CPUID.23H.0:EAX[2] = 0"
 NO_HYBRID = "one kind of core: CPUID.7:EDX[15] = 0"
 NO_RETIRE_LATENCY = "no retire latency: IA32_PERF_CAPABILITIES[17] = 0"
 NO_LOG = "no events in branch records: CPUID.1CH:ECX[19:16] = 0"
+NO_MASKED = "no event of masked interrupts is known but of Goldmont and Goldmont Plus (CPUID.1:EAX)"
 NO_COUNTERS = "no counters in records: PEBS record format 5 (IA32_PERF_CAPABILITIES[11:8])"
 
 # What today's processors skip, and nothing else; that each reason of any profile is so, tests/lacks.py looks up.
 LACKS = {
-    "sapphirerapids": {NO_ASCI, NO_TOS, NO_HYBRID, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6, NO_METRICS_CLEAR},
-    "alderlake": {NO_ASCI, NO_TOS, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6, NO_METRICS_CLEAR},
-    "arrowlake": {NO_ASCI, NO_TOS},
+    "sapphirerapids": {NO_ASCI, NO_TOS, NO_MASKED, NO_HYBRID, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6, NO_METRICS_CLEAR},
+    "alderlake": {NO_ASCI, NO_TOS, NO_MASKED, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6, NO_METRICS_CLEAR},
+    "arrowlake": {NO_ASCI, NO_TOS, NO_MASKED},
 }
 
 

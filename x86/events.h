@@ -20,6 +20,11 @@
 #define EVENT_TOPDOWN_RETIRING_ALL_P        0x02c2
 #define EVENT_MISC_RETIRED_LBR_INSERTS      0x01e4
 
+/* Not architectural: Goldmont's. Core cycles with RFLAGS.IF = 0, and those of them in which an
+ * interrupt is pending. */
+#define EVENT_HW_INTERRUPTS_MASKED             0x02cb
+#define EVENT_HW_INTERRUPTS_PENDING_AND_MASKED 0x04cb
+
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>
