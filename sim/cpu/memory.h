@@ -48,7 +48,8 @@ static inline uint64_t host_get(const uint8_t *p, unsigned n)
     return v;
 }
 
-static inline uint64_t load(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n)
+static always_inline uint64_t load(struct cpu *cpu, const struct op *op, uint64_t linear,
+                                   unsigned n)
 {
     cpu->op = op;
     struct tlb_entry *e = tlb_slot(cpu, linear, ACCESS_READ, cpu->cpl == 3);
@@ -60,14 +61,14 @@ static inline uint64_t load(struct cpu *cpu, const struct op *op, uint64_t linea
     return load_slow(cpu, op, linear, n);
 }
 
-static inline void code_check(struct cpu *cpu, uint64_t physical, unsigned n)
+static always_inline void code_check(struct cpu *cpu, uint64_t physical, unsigned n)
 {
     if (unlikely(exec_of(cpu)->code_pages[physical >> PAGE_SHIFT_4K]))
         blocks_written(cpu->machine, physical, n);
 }
 
-static inline void store(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n,
-                         uint64_t v)
+static always_inline void store(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n,
+                                uint64_t v)
 {
     cpu->op = op;
     struct tlb_entry *e = tlb_slot(cpu, linear, ACCESS_WRITE, cpu->cpl == 3);
@@ -90,8 +91,8 @@ struct rmw {
 uint64_t rmw_begin_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n,
                         struct rmw *m);
 
-static inline uint64_t rmw_begin(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n,
-                                 struct rmw *m)
+static always_inline uint64_t rmw_begin(struct cpu *cpu, const struct op *op, uint64_t linear,
+                                        unsigned n, struct rmw *m)
 {
     cpu->op = op;
     struct tlb_entry *e = tlb_slot(cpu, linear, ACCESS_WRITE, cpu->cpl == 3);
@@ -105,7 +106,7 @@ static inline uint64_t rmw_begin(struct cpu *cpu, const struct op *op, uint64_t 
     }
     return rmw_begin_slow(cpu, op, linear, n, m);
 }
-static inline void rmw_end(struct cpu *cpu, struct rmw *m, unsigned n, uint64_t v)
+static always_inline void rmw_end(struct cpu *cpu, struct rmw *m, unsigned n, uint64_t v)
 {
     if (likely(m->host)) {
         uarch_store(cpu, m->linear, m->physical);

@@ -102,11 +102,11 @@ static inline u64 ea(struct cpu *cpu, const struct op *op, unsigned n, enum acce
     }
     return a;
 }
-static inline u64 load_operand(struct cpu *cpu, const struct op *op, unsigned n)
+static always_inline u64 load_operand(struct cpu *cpu, const struct op *op, unsigned n)
 {
     return load(cpu, op, ea(cpu, op, n, ACCESS_READ), n);
 }
-static inline void store_operand(struct cpu *cpu, const struct op *op, unsigned n, u64 v)
+static always_inline void store_operand(struct cpu *cpu, const struct op *op, unsigned n, u64 v)
 {
     store(cpu, op, ea(cpu, op, n, ACCESS_WRITE), n, v);
 }

@@ -87,14 +87,16 @@ static void cache_clear(struct cache *c)
  * which evicts the least recently used one when it was absent. Returns whether it was there. */
 static bool cache_touch(struct cache *c, uint64_t line)
 {
-    uint64_t *set = c->tag + ((line - 1) & c->set_mask) * c->ways;
-    uint32_t i = 0;
-    while (i < c->ways - 1 && set[i] != line)
-        i++;
-    bool hit = set[i] == line;
-    memmove(set + 1, set, i * sizeof *set);
-    set[0] = line;
-    return hit;
+    uint64_t *set = c->tag + ((line - 1) & c->set_mask) * c->ways, *end = set + c->ways;
+    /* Each way takes what was in the one before it, up to the one that held the line. */
+    for (uint64_t moved = line; set < end; set++) {
+        uint64_t was = *set;
+        *set = moved;
+        if (was == line)
+            return true;
+        moved = was;
+    }
+    return false;
 }
 
 struct uarch *uarch_new(const struct profile *p)
@@ -112,6 +114,7 @@ struct uarch *uarch_new(const struct profile *p)
                   cache_init(&m->l2, &p->uarch.l2) && cache_init(&m->llc, &p->uarch.llc);
     u->l1_set_mask = m->l1d.set_mask;
     u->line_shift = __builtin_ctz(p->uarch.l1d.line);
+    u->l1_latency = p->uarch.l1d.latency;
     u->l1_mru = calloc((size_t)u->l1_set_mask + 1, sizeof *u->l1_mru);
     u->taken_mask = (1ULL << p->uarch.predictor_bits) - 1;
     u->taken = malloc(u->taken_mask + 1);

@@ -8,6 +8,10 @@
 
 #include "sim/cpu/cpu.h"
 
+/* An access to memory, in each handler: with its size known there it is one move. Left to itself
+ * the compiler makes a function of it, for any size. */
+#define always_inline inline __attribute__((always_inline))
+
 struct uarch *uarch_new(const struct profile *p);
 void uarch_free(struct uarch *u);
 void uarch_reset(struct uarch *u);
@@ -26,10 +30,10 @@ struct uarch {
     uint64_t empty;      /* the number of the state in which nothing is in flight */
     uint64_t drained_at; /* n_blocks when that was so */
     struct window *window;
-    const struct block *log[WINDOW_MAX];
     uint64_t fetches; /* lines that came into the instruction cache: what was there may be gone */
     uint64_t *l1_mru; /* [set]: line address (physical >> line_shift) + 1 of the way used last */
     uint32_t l1_set_mask, line_shift;
+    uint32_t l1_latency;       /* cycles */
     uint64_t max_access_slots; /* most that one access can spend beyond its instruction's own slots
                                   (TLB walk included) */
     uint64_t max_branch_slots; /* likewise for a branch */
@@ -37,6 +41,7 @@ struct uarch {
     uint8_t *taken;
     uint64_t taken_mask;
     void *model;
+    const struct block *log[WINDOW_MAX]; /* last: what is above it is used most */
 };
 
 /* An access that missed the MRU way: looks up all levels, fills, bumps EV_L1_*..EV_LLC_*, spends
@@ -52,7 +57,7 @@ void uarch_fetch(struct cpu *cpu, uint64_t physical, unsigned bytes);
 /* EV_LOAD and EV_STORE are bumped by the interpreter (statically per block); L1 hits here. An
  * access that crosses a line makes two calls but one EV_LOAD; only its first part counts as hit or
  * miss of L1. */
-static inline void uarch_load(struct cpu *cpu, uint64_t linear, uint64_t physical)
+static always_inline void uarch_load(struct cpu *cpu, uint64_t linear, uint64_t physical)
 {
     struct uarch *u = cpu->uarch;
     uint64_t line = (physical >> u->line_shift) + 1;
@@ -60,12 +65,12 @@ static inline void uarch_load(struct cpu *cpu, uint64_t linear, uint64_t physica
     if (__builtin_expect(u->l1_mru[(line - 1) & u->l1_set_mask] == line, 1)) {
         cpu->total[cpu->cpl != 0][EV_L1_HIT]++;
         cpu->last_load.level = 1;
-        cpu->last_load.latency = u->profile->uarch.l1d.latency;
+        cpu->last_load.latency = u->l1_latency;
         return;
     }
     uarch_load_slow(cpu, linear, physical);
 }
-static inline void uarch_store(struct cpu *cpu, uint64_t linear, uint64_t physical)
+static always_inline void uarch_store(struct cpu *cpu, uint64_t linear, uint64_t physical)
 {
     struct uarch *u = cpu->uarch;
     uint64_t line = (physical >> u->line_shift) + 1;

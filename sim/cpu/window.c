@@ -292,14 +292,21 @@ static uint64_t done_before(const struct uarch *u, const struct block *b, unsign
     }
     uint64_t done = 0, number = u->n_blocks - 1, r = w->n_records;
     struct way back = {.number = WINDOW_NEVER};
+    /* The block last gone through whole, and from what to what: in a loop it is the same again. */
+    const struct block *through = NULL;
+    uint32_t behind = 0, before = 0;
     for (;;) {
         const struct flow *f = b->flow;
         if (op == b->n && (!(results & f->loaded) || r == w->first_record ||
                            record_at(w, r - 1)->block != number)) {
-            uint32_t through = 0;
-            for (uint32_t m = results & f->writes; m; m &= m - 1)
-                through |= f->from[__builtin_ctz(m)];
-            results = (results & ~f->writes) | through;
+            if (b != through || results != behind) {
+                through = b;
+                behind = results;
+                before = results & ~f->writes;
+                for (uint32_t m = results & f->writes; m; m &= m - 1)
+                    before |= f->from[__builtin_ctz(m)];
+            }
+            results = before;
             op = 0;
         }
         while (op-- > 0) {
