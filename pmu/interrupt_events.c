@@ -1,5 +1,5 @@
-/* Intel's event lists (perfmon) name them for these models, all of family 6. Silvermont has another
- * event in their place; lists of later cores were not looked up. */
+/* The models, all of family 6, that are known to have HW_INTERRUPTS.MASKED and .PENDING_AND_MASKED.
+ * Silvermont has another event in their place; of later cores nothing is known here. */
 #include "pmu/interrupt_events.h"
 
 #include <stddef.h>
@@ -9,8 +9,8 @@
 
 #define FAMILY_6 6
 
-/* Goldmont (SDM vol. 3 "Performance Monitoring Events for Processors Based on the Goldmont
- * Microarchitecture", until 2018), Goldmont Plus, whose list is Goldmont's and more. */
+/* Goldmont, and Goldmont Plus, whose events are Goldmont's and more: as NetBSD's
+ * usr.sbin/tprof/arch/tprof_x86.c has them, from the tables that were in SDM vol. 3 until 2018. */
 static const uint8_t models[] = {0x5c, 0x5f, 0x7a};
 
 const char *pmu_why_no_masked_interrupts(void)

@@ -123,7 +123,7 @@ CASES = {
     ),
     "unknown values at the debug-exit port": ("mov $0x42, %al\n out %al, $0xf4", [], 1, "wrote 42H to the debug-exit port"),
     "INITs to all, start-up IPIs into ROM": (
-        "mov $0xfee00000, %ebx\n movl $0xc4500, 0x300(%rbx)\n movl $0xc46f0, 0x300(%rbx)\n1: pause\n jmp 1b", ["--cpus", "3"], LIMITED, "limit of"
+        "mov $0xfee00000, %ebx\n movl $0xc4500, 0x300(%rbx)\n movl $0xc46e0, 0x300(%rbx)\n1: pause\n jmp 1b", ["--cpus", "3"], LIMITED, "limit of"
     ),
 }
 
