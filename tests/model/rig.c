@@ -49,6 +49,22 @@ static unsigned highest_bit(uint32_t bitmap)
     return bitmap ? 32 - __builtin_clz(bitmap) : 0;
 }
 
+/* Nothing announces what the P cores of Alder Lake (model 97H, CPUID.1AH:EAX[31:24] = 40H) have and
+ * its E cores have not: two general counters, fixed counter 3 and PERF_METRICS. Linux
+ * arch/x86/events/intel/core.c, intel_pmu_init(). */
+static void add_unannounced(void)
+{
+    uint32_t core[4];
+    if (rig.model != 0x97 || rig.leaf_23h[1][0])
+        return;
+    cpu_cpuid(rig.cpu, 0x1a, 0, core);
+    if (core[0] >> 24 != 0x40)
+        return;
+    rig.general += 2;
+    rig.fixed_bitmap |= 1 << 3;
+    rig.metrics = true;
+}
+
 static void read_cpuid(void)
 {
     uint32_t out[4], one[4];
@@ -73,6 +89,8 @@ static void read_cpuid(void)
     rig.fixed_width = rig.version >= 2 ? out[3] >> 5 & 0xff : 0;
     rig.anythread_deprecated = out[3] >> 15 & 1;
     rig.capabilities = one[2] & CPUID_1_ECX_PDCM ? read_msr(MSR_IA32_PERF_CAPABILITIES) : 0;
+    rig.metrics = rig.capabilities & PERF_CAP_PERF_METRICS;
+    add_unannounced();
 }
 
 void rig_start(const char *profile, ...)

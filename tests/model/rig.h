@@ -32,11 +32,13 @@ extern struct rig {
     struct cpu *cpu;
     struct pmu *pmu;
     const char *name;
-    /* As CPUID tells it: leaf 0AH, with the counters that leaf 23H adds. */
+    /* As CPUID tells it: leaf 0AH, with the counters that leaf 23H adds, and those that nothing
+     * announces. */
     unsigned version, general, general_width, fixed, fixed_width, family, model;
     uint32_t ebx, fixed_bitmap;
     uint32_t leaf_0ah[4], leaf_23h[6][4]; /* by sub-leaf; 0 where it is not announced */
     bool anythread_deprecated;
+    bool metrics;          /* MSR_PERF_METRICS */
     uint64_t capabilities; /* 0 without CPUID.1:ECX.PDCM */
 } rig;
 
