@@ -9,8 +9,8 @@
 
 #define FAMILY_6 6
 
-/* Goldmont, and Goldmont Plus, whose events are Goldmont's and more: as NetBSD's
- * usr.sbin/tprof/arch/tprof_x86.c has them, from the tables that were in SDM vol. 3 until 2018. */
+/* Goldmont, and Goldmont Plus, whose events are Goldmont's and more: Intel's
+ * event list for the models 5CH and 5FH (goldmont_core.json), NetBSD's tprof for 7AH. */
 static const uint8_t models[] = {0x5c, 0x5f, 0x7a};
 
 const char *pmu_why_no_masked_interrupts(void)

@@ -26,7 +26,7 @@ NO_COUNTERS = "no counters in records: PEBS record format 5 (IA32_PERF_CAPABILIT
 
 # What today's processors skip, and nothing else; that each reason of any profile is so, tests/lacks.py looks up.
 LACKS = {
-    "sapphirerapids": {NO_ASCI, NO_TOS, NO_MASKED, NO_HYBRID, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6, NO_METRICS_CLEAR},
+    "sapphirerapids": {NO_TOS, NO_MASKED, NO_HYBRID, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6, NO_METRICS_CLEAR},
     "alderlake": {NO_ASCI, NO_TOS, NO_MASKED, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6, NO_METRICS_CLEAR},
     "arrowlake": {NO_ASCI, NO_TOS, NO_MASKED},
 }

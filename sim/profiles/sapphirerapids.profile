@@ -16,7 +16,7 @@
 #
 # Of the processor's features only those are announced that the simulator executes: integer
 # instructions, paging, system calls. The x87 FPU, SSE, AVX, MTRRs, machine checks, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
+# virtualization and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
 # and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
 # processor.
 
@@ -33,7 +33,8 @@ cpuid.0x4.2 = 0x00000143 0x03c0003f 0x000007ff 0x00000000
 cpuid.0x4.3 = 0x00000163 0x03c0003f 0x00007fff 0x00000000
 cpuid.0x4.4 = 0 0 0 0
 cpuid.0x6 = 0x00000004 0 1 0
-cpuid.0x7.0 = 0 0x00800309 0 0x00080000
+# SGX, which the firmware has not enabled: leaf 12H is zeros, and there are no enclaves. The status has ASCI.
+cpuid.0x7.0 = 0 0x0080030d 0 0x00080000
 cpuid.0xb.0 = 0 1 0x00000100 0
 cpuid.0xb.1 = 4 8 0x00000201 0
 cpuid.0xd.0 = 0 0 0 0
@@ -117,10 +118,6 @@ event.0xd1.0x02 = MEM_LOAD_RETIRED.L2_HIT l2-hit pebs counters=0xf
 event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit pebs counters=0xf
 event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss pebs counters=0xf
 event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs counters=0xf
-# In Intel's list for Emerald Rapids, the same core; the unit masks as in Goldmont's list.
-event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt
-event.0xcb.0x02 = HW_INTERRUPTS.MASKED masked-cycle
-event.0xcb.0x04 = HW_INTERRUPTS.PENDING_AND_MASKED waiting-cycle
 # Known and not counted, from the same event list.
 event.0xc0.0x02 = INST_RETIRED.NOP uncounted
 event.0xc0.0x08 = INST_RETIRED.REP_ITERATION uncounted
