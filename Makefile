@@ -58,7 +58,7 @@ KERNEL_OBJ := $(KERNEL_SRC:%=$(O)/%.o)
 LAB_OBJ := $(filter $(O)/lab/% $(O)/experiments/%,$(KERNEL_OBJ))
 PROFILES := $(sort $(wildcard sim/profiles/*.profile))
 # The simulator is a library, and the program around it. It knows the same facts as the kernel, compiled for the host.
-SIM_SRC := $(sort $(wildcard $(addsuffix /*.c,sim sim/cpu sim/dev sim/pmu)))
+SIM_SRC := $(sort $(wildcard $(addsuffix /*.c,sim sim/cpu sim/dev sim/fpu sim/pmu)))
 FACTS_SRC := $(sort $(wildcard x86/*.c))
 SIM_OBJ := $(SIM_SRC:%=$(O)/%.o) $(FACTS_SRC:%=$(O)/host/%.o) $(O)/profiles.c.o
 HOST_SRC := $(sort $(wildcard sim/host/*.c))

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "x86/regs.h"
+#include "sim/fpu/state.h"
 #include "sim/profile.h"
 
 struct machine;
@@ -106,6 +107,7 @@ struct cpu {
     } gdtr, idtr;
     uint64_t sysenter_cs, sysenter_esp, sysenter_eip;
     uint64_t star, lstar, cstar, fmask, kernel_gs_base, tsc_aux, pat;
+    struct fpu fpu;
     uint64_t tsc_offset; /* added to the time since power-on, for WRMSR IA32_TIME_STAMP_COUNTER */
 
     enum cpu_state state;

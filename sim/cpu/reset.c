@@ -64,6 +64,8 @@ void cpu_reset(struct cpu *cpu, bool init)
     cpu->dr[7] = RESET_DR7;
     if (!init) {
         reset_msrs(cpu);
+        /* INIT leaves x87 and SSE as they are. */
+        cpu->fpu = (struct fpu){.mxcsr = MXCSR_RESET, .control = X87_CONTROL_RESET, .valid = 0xff};
         cpu->now = cpu->halted = cpu->smi_count = 0;
         memset(cpu->total, 0, sizeof cpu->total);
         uarch_reset(cpu->uarch);

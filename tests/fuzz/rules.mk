@@ -17,7 +17,7 @@ MACHINES ?= 10000
 
 $(FUZZ_SIM_OBJ) $(FUZZ_HOST_OBJ) $(FUZZ_KERNEL_OBJ) $(FUZZ_OWN_OBJ): $(O)/flags.stamp
 # Comparisons are of no use to the fuzzer where each instruction makes a dozen, and they cost most of the time.
-$(filter $(O)/fuzz/sim/cpu/% $(O)/fuzz/sim/dev/% $(O)/fuzz/sim/pmu/%,$(FUZZ_SIM_OBJ)): \
+$(filter $(O)/fuzz/sim/cpu/% $(O)/fuzz/sim/dev/% $(O)/fuzz/sim/fpu/% $(O)/fuzz/sim/pmu/%,$(FUZZ_SIM_OBJ)): \
 	FUZZ_COVERAGE += -fno-sanitize-coverage=trace-cmp
 $(filter-out $(O)/fuzz/profiles.c.o,$(FUZZ_SIM_OBJ)) $(FUZZ_HOST_OBJ) $(FUZZ_KERNEL_OBJ) $(FUZZ_OWN_OBJ): $(O)/fuzz/%.o: %
 	@mkdir -p $(@D)
