@@ -20,10 +20,13 @@ LIMIT ?= 120
 # What `make usb` writes to, and which tests `make test` runs.
 DEV ?=
 ONLY ?=
-export CC O EX ENGINE PROFILE CPUS TRACE CMDLINE MUTATE LIMIT PYTHON
+# What Linux runs (`make linux`). It is sh's, not make's: $HOME need not be written $$HOME.
+CMD ?=
+override CMD := $(value CMD)
+export CC O EX ENGINE PROFILE CPUS TRACE CMDLINE MUTATE LIMIT PYTHON CMD
 
 # A word that is misspelt on make's command line would be ignored silently.
-WORDS := O V CC NM OBJCOPY PYTHON EX ENGINE PROFILE CPUS TRACE CMDLINE MUTATE LIMIT DEV ONLY ALL SECONDS MACHINES
+WORDS := O V CC NM OBJCOPY PYTHON EX ENGINE PROFILE CPUS TRACE CMDLINE MUTATE LIMIT CMD DEV ONLY ALL SECONDS MACHINES
 unknown := $(filter-out $(WORDS),$(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v)))
 ifneq ($(unknown),)
 $(error $(foreach v,$(unknown),$v=: there is no such word); known are $(WORDS:%=%=))
@@ -96,7 +99,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/test/unit/%,$(sort $(wildcard tests
 
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: all kernel sim unit run iso usb test test-all lint setup clean help FORCE
+.PHONY: all kernel sim unit run linux iso usb test test-all lint setup clean help FORCE
 
 all: kernel sim ## build the kernel and the simulator (the default)
 kernel: $(O)/pmulab.elf ## build the kernel, build/pmulab.elf
@@ -117,6 +120,11 @@ run: ## run the experiments: EX=15-3,15-11 ENGINE=auto|sim|kvm|tcg PROFILE=skyla
 	@scripts/setup run
 	$(call build,all $(if $(MUTATE),$(O)/mutants/programs))
 	@scripts/run
+
+linux: ## boot Debian's Linux on the simulator: CMD='perf stat true' (default: a shell) PROFILE=skylake CPUS=1 CMDLINE=
+	@scripts/setup linux
+	$(call build,sim linux-programs)
+	@scripts/linux
 
 iso: ## build/pmulab.iso for BIOS and UEFI, from a disc or (by dd) a USB stick
 	@scripts/setup iso
@@ -202,5 +210,5 @@ $(UNIT_TESTS): $(O)/test/unit/%: tests/unit/%.c $$(%) \
 	@mkdir -p $(@D)
 	$(call run_as,CC)gcc $(UNIT_CFLAGS) $($(@F)_flags) $(filter %.c,$^) -lcmocka -o $@
 
-include $(wildcard tests/*/rules.mk)
+include linux/rules.mk $(wildcard tests/*/rules.mk)
 -include $(KERNEL_OBJ:.o=.d) $(SIM_OBJ:.o=.d) $(HOST_OBJ:.o=.d)
