@@ -1,14 +1,17 @@
 /*
- * Reads a kernel image: Multiboot headers and ELF program headers. Nothing in the file is trusted:
+ * Reads a kernel image: Multiboot headers, the header of a bzImage, ELF program headers and notes.
+ * Nothing in the file is trusted:
  * every offset and size is checked before it is used, with 64-bit sums that cannot wrap because
  * each part is at most 32 bits or has been compared with the file's size first.
  * Sources: Multiboot2 Specification "OS image format"; Multiboot Specification "OS image format";
- * System V ABI "ELF Header", "Program Header".
+ * System V ABI "ELF Header", "Program Header", "Note Section"; Linux, Documentation/x86/boot.rst;
+ * Xen, docs/misc/pvh.pandoc.
  */
 #include <elf.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "sim/linux.h"
 #include "sim/loader.h"
 #include "sim/multiboot.h"
 
@@ -113,39 +116,59 @@ static bool check_elf(const struct image *im)
     return true;
 }
 
-static bool plan_elf(struct load_plan *plan, const struct image *im)
+/* The parts of the ELF header that say where the program headers are. */
+struct elf_table {
+    uint64_t at, entry;
+    unsigned entry_size, n;
+    bool elf64;
+};
+
+static bool program_headers(struct elf_table *t, const struct image *im)
 {
-    uint64_t table, entry;
-    unsigned entry_size, n, minimum;
-    bool elf64, entry_found = false;
+    unsigned minimum;
 
     if (!check_elf(im))
         return false;
-    elf64 = im->data[EI_CLASS] == ELFCLASS64;
-    if (elf64) {
+    t->elf64 = im->data[EI_CLASS] == ELFCLASS64;
+    if (t->elf64) {
         Elf64_Ehdr h;
         memcpy(&h, im->data, sizeof(h));
-        table = h.e_phoff, entry_size = h.e_phentsize, n = h.e_phnum, entry = h.e_entry;
+        t->at = h.e_phoff, t->entry_size = h.e_phentsize, t->n = h.e_phnum, t->entry = h.e_entry;
         minimum = sizeof(Elf64_Phdr);
     } else {
         Elf32_Ehdr h;
         memcpy(&h, im->data, sizeof(h));
-        table = h.e_phoff, entry_size = h.e_phentsize, n = h.e_phnum, entry = h.e_entry;
+        t->at = h.e_phoff, t->entry_size = h.e_phentsize, t->n = h.e_phnum, t->entry = h.e_entry;
         minimum = sizeof(Elf32_Phdr);
     }
-    if (n == 0) {
+    if (t->n == 0) {
         fprintf(im->err, "ELF file without program headers: nothing to load\n");
         return false;
     }
-    if (entry_size < minimum || !inside(im, table, (uint64_t)n * entry_size)) {
+    if (t->entry_size < minimum || !inside(im, t->at, (uint64_t)t->n * t->entry_size)) {
         fprintf(im->err,
                 "ELF program headers (%u of %u bytes at offset %" PRIu64
                 ") do not lie within the file of %zu bytes\n",
-                n, entry_size, table, im->size);
+                t->n, t->entry_size, t->at, im->size);
         return false;
     }
-    for (unsigned i = 0; i < n; i++) {
-        struct elf_segment s = program_header(im->data + table + (uint64_t)i * entry_size, elf64);
+    return true;
+}
+
+static struct elf_segment nth_segment(const struct elf_table *t, const struct image *im, unsigned i)
+{
+    return program_header(im->data + t->at + (uint64_t)i * t->entry_size, t->elf64);
+}
+
+static bool plan_elf(struct load_plan *plan, const struct image *im)
+{
+    struct elf_table t;
+    bool entry_found = false;
+
+    if (!program_headers(&t, im))
+        return false;
+    for (unsigned i = 0; i < t.n; i++) {
+        struct elf_segment s = nth_segment(&t, im, i);
         if (s.type != PT_LOAD)
             continue;
         if (s.file_size > s.memory_size || !inside(im, s.offset, s.file_size)) {
@@ -159,15 +182,123 @@ static bool plan_elf(struct load_plan *plan, const struct image *im)
                          (struct load_segment){s.offset, s.file_size, s.physical, s.memory_size}))
             return false;
         /* e_entry is a virtual address; the machine starts without paging. */
-        if (!entry_found && entry >= s.virtual && entry - s.virtual < s.memory_size) {
-            plan->entry = entry - s.virtual + s.physical;
+        if (!entry_found && t.entry >= s.virtual && t.entry - s.virtual < s.memory_size) {
+            plan->entry = t.entry - s.virtual + s.physical;
             entry_found = true;
         }
     }
     /* An entry tag may still give a better one; loader_plan checks what comes out. */
     if (!entry_found)
-        plan->entry = entry;
+        plan->entry = t.entry;
     return true;
+}
+
+/* ---- ELF notes ---- */
+
+#define NOTE_ALIGN 4
+#define NOTE_PVH   18 /* XEN_ELFNOTE_PHYS32_ENTRY */
+
+struct note {
+    uint32_t type, size;
+    const uint8_t *data;
+};
+
+static uint64_t note_pad(uint64_t n)
+{
+    return (n + NOTE_ALIGN - 1) & ~(uint64_t)(NOTE_ALIGN - 1);
+}
+
+/* The first note of an owner, with any type (0) or with this one. What is not well formed is no
+ * note. */
+static bool find_note(struct note *found, const struct image *im, const char *owner, uint32_t type)
+{
+    struct elf_table t;
+
+    if (!program_headers(&t, im))
+        return false;
+    for (unsigned i = 0; i < t.n; i++) {
+        struct elf_segment s = nth_segment(&t, im, i);
+        if (s.type != PT_NOTE || !inside(im, s.offset, s.file_size))
+            continue;
+        for (uint64_t at = 0; s.file_size - at >= sizeof(Elf32_Nhdr);) {
+            const uint8_t *h = im->data + s.offset + at;
+            uint32_t name_size = get32(h), data_size = get32(h + 4);
+            uint64_t data = sizeof(Elf32_Nhdr) + note_pad(name_size);
+            if (data + data_size > s.file_size - at)
+                break;
+            *found = (struct note){get32(h + 8), data_size, h + data};
+            if (name_size == strlen(owner) + 1 &&
+                memcmp(h + sizeof(Elf32_Nhdr), owner, name_size) == 0 &&
+                (type == 0 || found->type == type))
+                return true;
+            data += note_pad(data_size);
+            if (data > s.file_size - at)
+                break;
+            at += data;
+        }
+    }
+    return false;
+}
+
+/* An ELF file without a Multiboot header: which kernel it is says a note. */
+static bool plan_noted(struct load_plan *plan, const struct image *im)
+{
+    struct note note;
+
+    if (!plan_elf(plan, im))
+        return false;
+    plan->protocol = LOAD_LINUX;
+    if (im->data[EI_CLASS] == ELFCLASS64 && find_note(&note, im, "Linux", 0))
+        return true;
+    plan->protocol = LOAD_PVH;
+    if (find_note(&note, im, "Xen", NOTE_PVH) && note.size >= 4) {
+        plan->entry = get32(note.data);
+        return true;
+    }
+    fprintf(im->err,
+            "no Multiboot2 header in the first %d bytes (nor a Multiboot one in the first %d), and "
+            "no ELF note of owner \"Linux\" (with 64-bit ELF) or of \"Xen\" with type %d (PVH)\n",
+            MB2_SEARCH, MB1_SEARCH, NOTE_PVH);
+    return false;
+}
+
+/* ---- bzImage ---- */
+
+static bool is_bzimage(const struct image *im)
+{
+    return im->size >= LINUX_HEADER_END &&
+           get16(im->data + LINUX_BOOT_FLAG) == LINUX_BOOT_FLAG_IS &&
+           get32(im->data + LINUX_MAGIC) == LINUX_MAGIC_IS;
+}
+
+static bool plan_bzimage(struct load_plan *plan, const struct image *im)
+{
+    const uint8_t *h = im->data;
+    unsigned version = get16(h + LINUX_VERSION), sectors = h[LINUX_SETUP_SECTS];
+    uint64_t start = ((uint64_t)(sectors ? sectors : LINUX_SECTS_DEFAULT) + 1) * LINUX_SECTOR;
+    uint64_t at = get32(h + LINUX_PREF_ADDRESS) | (uint64_t)get32(h + LINUX_PREF_ADDRESS + 4) << 32;
+
+    plan->protocol = LOAD_BZIMAGE;
+    if (version < LINUX_VERSION_2_12 || !(get16(h + LINUX_XLOADFLAGS) & LINUX_KERNEL_64)) {
+        fprintf(
+            im->err,
+            "bzImage of boot protocol %u.%02u, xloadflags %XH, without a 64-bit entry (2.12 and "
+            "bit 0)\n",
+            version >> 8, version & 0xff,
+            version < LINUX_VERSION_2_12 ? 0 : get16(h + LINUX_XLOADFLAGS));
+        return false;
+    }
+    if (start >= im->size || im->size - start > get32(h + LINUX_INIT_SIZE)) {
+        fprintf(im->err,
+                "bzImage: its 64-bit part at offset %" PRIu64
+                " does not lie within the file of %zu "
+                "bytes and the %u that it says to need\n",
+                start, im->size, get32(h + LINUX_INIT_SIZE));
+        return false;
+    }
+    plan->entry = at + LINUX_ENTRY_64;
+    return add_segment(
+        plan, im, (struct load_segment){start, im->size - start, at, get32(h + LINUX_INIT_SIZE)});
 }
 
 /* ---- An image placed by the addresses in its header ---- */
@@ -325,7 +456,7 @@ static bool plan_multiboot2(struct load_plan *plan, const struct image *im, uint
         }
         at += ((uint64_t)size + MB2_ALIGN - 1) & ~(uint64_t)(MB2_ALIGN - 1);
     }
-    plan->multiboot = 2;
+    plan->protocol = LOAD_MULTIBOOT2;
     if (a.given && !has_entry) {
         fprintf(im->err, "Multiboot2 header has an address tag but no entry address tag\n");
         return false;
@@ -343,7 +474,7 @@ static bool plan_multiboot1(struct load_plan *plan, const struct image *im, uint
     uint32_t flags = get32(h + 4);
     uint32_t unknown = flags & MB1_REQUIRED & ~(MB1_PAGE_ALIGN | MB1_MEMORY_INFO | MB1_VIDEO_MODE);
 
-    plan->multiboot = 1;
+    plan->protocol = LOAD_MULTIBOOT;
     if (unknown) {
         fprintf(im->err, "Multiboot header requires unknown features (flags %XH)\n", unknown);
         return false;
@@ -372,17 +503,16 @@ bool loader_plan(struct load_plan *plan, const uint8_t *image, size_t size, FILE
     } else if (v1 >= 0) {
         if (!plan_multiboot1(plan, &im, v1))
             return false;
-    } else {
-        if (v2 == -2 || v1 == -2)
-            fprintf(err, "Multiboot header with a wrong checksum\n");
-        else if (check_elf(&im))
-            fprintf(err,
-                    "no Multiboot2 header in the first %d bytes (nor a Multiboot one in the first "
-                    "%d)\n",
-                    MB2_SEARCH, MB1_SEARCH);
+    } else if (is_bzimage(&im)) {
+        if (!plan_bzimage(plan, &im))
+            return false;
+    } else if (v2 == -2 || v1 == -2) {
+        fprintf(err, "Multiboot header with a wrong checksum\n");
+        return false;
+    } else if (!plan_noted(plan, &im)) {
         return false;
     }
-    /* The machine starts in 32-bit mode. */
+    /* The machine starts in 32-bit mode, or with the low 4 GiB mapped one to one. */
     if (plan->entry > UINT32_MAX) {
         fprintf(err, "entry address %" PRIX64 "H: must lie below 4 GiB\n", plan->entry);
         return false;

@@ -1,7 +1,8 @@
 /*
- * Places the image, the boot information and the tables in guest memory, and sets the state of the
- * bootstrap processor. Sources: Multiboot2 Specification "I386 machine state", "Boot information
- * format"; Multiboot Specification "Machine state", "Boot information format".
+ * Places the image, the initrd, the boot information and the tables in guest memory, and sets the
+ * state of the bootstrap processor: for Multiboot here, see linux.c and pvh.c. Sources: Multiboot2
+ * Specification "I386 machine state", "Boot information format"; Multiboot Specification "Machine
+ * state", "Boot information format".
  */
 #include "sim/loader.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "sim/acpi.h"
+#include "sim/boot.h"
 #include "sim/dev/dev.h"
 #include "sim/cpu/internal.h"
 #include "sim/fault.h"
@@ -33,20 +35,11 @@
 #define PIXEL_ROWS    120
 #define PIXEL_PITCH   32768
 
-/* Registers that the specification leaves undefined hold this, so that a kernel which relies on
- * them fails here and not on the first real machine. */
-#define UNDEFINED  0xbadbad00
 #define TAKEN_BYTE 0xa5
 
 /* ---- Memory map ---- */
 
-struct region {
-    uint64_t start, length;
-    uint32_t type;
-};
-#define MAP_MAX 5
-
-static unsigned memory_map(const struct machine *m, struct region map[MAP_MAX])
+unsigned boot_memory_map(const struct machine *m, struct region map[MAP_MAX])
 {
     struct fault_memory taken = fault_memory(m);
     uint64_t high = taken.for_good ? taken.end : HIGH_MEMORY;
@@ -138,7 +131,7 @@ static void info_multiboot2(struct writer *w, const struct machine *m, const cha
         uint32_t lower, upper;
     } basic = {LOW_MEMORY >> 10, (m->ram_size - HIGH_MEMORY) >> 10};
     struct region map[MAP_MAX];
-    unsigned n = memory_map(m, map);
+    unsigned n = boot_memory_map(m, map);
 
     put_int(w, 0, 4); /* total_size, filled in at the end */
     put_int(w, 0, 4);
@@ -171,7 +164,7 @@ static void info_multiboot1(struct writer *w, const struct machine *m, const cha
                             uint32_t address)
 {
     struct region map[MAP_MAX];
-    unsigned n = memory_map(m, map);
+    unsigned n = boot_memory_map(m, map);
     uint32_t info[29] = {0}; /* the specification's structure, 116 bytes */
 
     put(w, info, sizeof(info));
@@ -287,8 +280,8 @@ static bool place(struct machine *m, const struct load_plan *plan, const uint8_t
     return true;
 }
 
-/* The lowest free pages at or above INFO_AT that no segment uses; 0: none. */
-static uint32_t find_room(const struct machine *m, const struct load_plan *plan)
+/* At or above INFO_AT. */
+uint32_t boot_room(const struct machine *m, const struct load_plan *plan, uint32_t size, FILE *err)
 {
     struct fault_memory taken = fault_memory(m);
     uint64_t at = INFO_AT;
@@ -299,36 +292,67 @@ static uint32_t find_room(const struct machine *m, const struct load_plan *plan)
         return HIGH_MEMORY + INFO_TAKEN;
     while (moved) {
         moved = false;
-        if (at + INFO_MAX > LOW_MEMORY && at < free_from(m))
+        if (at + size > LOW_MEMORY && at < free_from(m))
             at = free_from(m);
         for (unsigned i = 0; i < plan->n_segments; i++) {
             const struct load_segment *s = &plan->segment[i];
-            if (overlaps(at, INFO_MAX, s->physical, s->memory_size)) {
+            if (overlaps(at, size, s->physical, s->memory_size)) {
                 at = (s->physical + s->memory_size + PAGE_SIZE - 1) & ~(uint64_t)(PAGE_SIZE - 1);
                 moved = true;
             }
         }
     }
-    return is_free(m, at, INFO_MAX) ? at : 0;
+    if (is_free(m, at, size))
+        return at;
+    fprintf(err, "no room for the boot information beside the image\n");
+    return 0;
+}
+
+bool boot_initrd(struct machine *m, struct load_plan *plan, const struct sim_boot *b, uint64_t max,
+                 uint64_t *at, FILE *err)
+{
+    uint64_t end = max < m->ram_size ? max + 1 : m->ram_size, first = free_from(m);
+
+    *at = 0;
+    if (b->initrd_size == 0)
+        return true;
+    for (unsigned i = 0; i < plan->n_segments; i++) {
+        uint64_t behind = plan->segment[i].physical + plan->segment[i].memory_size;
+        first = behind > first ? behind : first;
+    }
+    if (b->initrd_size > end || (end - b->initrd_size) / PAGE_SIZE * PAGE_SIZE < first) {
+        fprintf(err,
+                "no room for the initrd of %zu bytes between the image's end at %" PRIX64
+                "H and %" PRIX64 "H\n",
+                b->initrd_size, first, end);
+        return false;
+    }
+    if (plan->n_segments == LOADER_MAX_SEGMENTS) {
+        fprintf(err, "more than %d segments to load\n", LOADER_MAX_SEGMENTS);
+        return false;
+    }
+    *at = (end - b->initrd_size) / PAGE_SIZE * PAGE_SIZE;
+    plan->segment[plan->n_segments++] =
+        (struct load_segment){.physical = *at, .memory_size = b->initrd_size};
+    memcpy(m->ram + *at, b->initrd, b->initrd_size);
+    return true;
 }
 
 /* ---- Machine state ---- */
 
-static void machine_state(struct machine *m, const struct load_plan *plan, uint32_t info)
+void boot_protected_mode(struct machine *m, const struct load_plan *plan)
 {
     const struct segment code = {0x08, 0, UINT32_MAX, 0xc09b00}; /* 32-bit, execute/read, 4 GiB */
     const struct segment data = {0x10, 0, UINT32_MAX, 0xc09300}; /* 32-bit, read/write, 4 GiB */
     struct cpu *cpu = m->cpus[0];
 
     for (unsigned i = RAX; i <= RDI; i++)
-        cpu->r[i] = UNDEFINED + i;
-    cpu->r[RAX] = plan->multiboot == 2 ? MB2_BOOT_MAGIC : MB1_BOOT_MAGIC;
-    cpu->r[RBX] = info;
+        cpu->r[i] = BOOT_UNDEFINED + i;
     for (unsigned i = SEG_ES; i <= SEG_GS; i++)
         cpu->seg[i] = i == SEG_CS ? code : data;
     cpu->cr0 = CR0_PE | CR0_ET;
     cpu->cpl = 0;
-    cpu->gdtr.base = cpu->idtr.base = UNDEFINED;
+    cpu->gdtr.base = cpu->idtr.base = BOOT_UNDEFINED;
     cpu->gdtr.limit = cpu->idtr.limit = 0;
     cpu->rip = plan->entry;
     cpu_set_rflags(cpu, RFLAGS_FIXED1);
@@ -346,43 +370,61 @@ static void bios_data_area(struct machine *m)
     m->ram[LOW_MEMORY] = 1; /* length of the EBDA in KiB */
 }
 
-bool loader_load(struct machine *m, const uint8_t *image, size_t size, const char *cmdline,
-                 FILE *err)
+static bool multiboot_enter(struct machine *m, struct load_plan *plan, const struct sim_boot *b,
+                            FILE *err)
 {
-    struct load_plan plan;
     struct writer w = {.used = 0};
-    uint32_t info;
+    bool second = plan->protocol == LOAD_MULTIBOOT2;
+    uint32_t info = boot_room(m, plan, INFO_MAX, err);
+
+    if (!info)
+        return false;
+    if (b->initrd_size) {
+        fprintf(err, "an initrd is for a kernel of Linux's boot protocol or PVH's\n");
+        return false;
+    }
+    if (second)
+        info_multiboot2(&w, m, b->cmdline, plan);
+    else
+        info_multiboot1(&w, m, b->cmdline, info);
+    if (w.full) {
+        fprintf(err, "the command line is too long (%zu bytes; %d fit)\n", strlen(b->cmdline),
+                INFO_MAX / 2);
+        return false;
+    }
+    memcpy(m->ram + info, w.data, w.used);
+    boot_protected_mode(m, plan);
+    m->cpus[0]->r[RAX] = second ? MB2_BOOT_MAGIC : MB1_BOOT_MAGIC;
+    m->cpus[0]->r[RBX] = info;
+    return true;
+}
+
+bool loader_load(struct machine *m, const struct sim_boot *b, FILE *err)
+{
+    static bool (*const enter[])(struct machine *, struct load_plan *, const struct sim_boot *,
+                                 FILE *) = {
+        [LOAD_MULTIBOOT2] = multiboot_enter,
+        [LOAD_MULTIBOOT] = multiboot_enter,
+        [LOAD_BZIMAGE] = linux_enter,
+        [LOAD_LINUX] = linux_enter,
+        [LOAD_PVH] = pvh_enter,
+    };
+    struct load_plan plan;
 
     if (fault_memory(m).end >= m->ram_size) {
         fprintf(err, "--fault memory=: the machine has only %" PRIu64 " MiB\n", m->ram_size >> 20);
         return false;
     }
-    if (!loader_plan(&plan, image, size, err))
+    if (!loader_plan(&plan, b->image, b->size, err))
         return false;
     if (plan.freedom.given && !relocate(m, &plan, err))
         return false;
     /* What is taken is not zero. */
     if (fault_memory(m).end)
         memset(m->ram + HIGH_MEMORY, TAKEN_BYTE, fault_memory(m).end - HIGH_MEMORY);
-    if (!place(m, &plan, image, err))
+    if (!place(m, &plan, b->image, err))
         return false;
-    info = find_room(m, &plan);
-    if (!info) {
-        fprintf(err, "no room for the boot information beside the image\n");
-        return false;
-    }
     bios_data_area(m);
     acpi_build(m);
-    if (plan.multiboot == 2)
-        info_multiboot2(&w, m, cmdline, &plan);
-    else
-        info_multiboot1(&w, m, cmdline, info);
-    if (w.full) {
-        fprintf(err, "the command line is too long (%zu bytes; %d fit)\n", strlen(cmdline),
-                INFO_MAX / 2);
-        return false;
-    }
-    memcpy(m->ram + info, w.data, w.used);
-    machine_state(m, &plan, info);
-    return true;
+    return enter[plan.protocol](m, &plan, b, err);
 }

@@ -97,11 +97,11 @@ void sim_free(struct machine *m)
     machine_free(m);
 }
 
-bool sim_load(struct machine *m, const uint8_t *image, size_t size, const char *cmdline, FILE *err)
+bool sim_load(struct machine *m, const struct sim_boot *b, FILE *err)
 {
-    if (!loader_load(m, image, size, cmdline, err))
+    if (!loader_load(m, b, err))
         return false;
-    m->symbols = symbols_load(image, size);
+    m->symbols = symbols_load(b->image, b->size);
     fault_firmware(m);
     return true;
 }

@@ -2,8 +2,8 @@
  * libpmusim: simulated machines for any program.
  *
  *     struct machine *m = sim_new(&(struct sim_options){.profile = "skylake", .cpus = 1, .memory =
- * 256 << 20}, &host, stderr); if (m && sim_load(m, image, size, "run=15-1", stderr)) sim_run(m,
- * SIM_NO_LIMIT); sim_free(m);
+ * 256 << 20}, &host, stderr); if (m && sim_load(m, &(struct sim_boot){.image = image, .size = size,
+ * .cmdline = "run=15-1"}, stderr)) sim_run(m, SIM_NO_LIMIT); sim_free(m);
  *
  * A machine holds all of its state: several may exist in a process, run in turns (or each in a
  * thread of its own), and none knows of another. What a guest prints or reads and what the
@@ -85,10 +85,19 @@ enum stop_reason {
 struct machine *sim_new(const struct sim_options *o, const struct sim_host *host, FILE *err);
 void sim_free(struct machine *m);
 
-/* Places a kernel image (Multiboot or Multiboot2) and puts processor 0 at its entry. False, with
- * the reason on err, when the image is wrong or does not fit. The image is not needed afterwards.
- */
-bool sim_load(struct machine *m, const uint8_t *image, size_t size, const char *cmdline, FILE *err);
+/* What a boot loader is given. */
+struct sim_boot {
+    const uint8_t *image;
+    size_t size;
+    const uint8_t *initrd; /* a file for the kernel, such as Linux's initial file system */
+    size_t initrd_size;    /* 0: there is none */
+    const char *cmdline;
+};
+
+/* Places a kernel image (Multiboot2, Multiboot, Linux or PVH, see sim/loader.h) and puts processor
+ * 0 at its entry. False, with the reason on err, when the image is wrong or does not fit. Nothing
+ * of what b points to is needed afterwards. */
+bool sim_load(struct machine *m, const struct sim_boot *b, FILE *err);
 
 /* The address that a word names in the loaded image: SYMBOL, FILE:SYMBOL for one that several files
  * have, or 0xADDRESS. False, with the reason on err. */

@@ -21,9 +21,9 @@ uint8_t *file_image(const char *path, size_t *size)
     if (fd < 0 || fstat(fd, &st) < 0)
         why = strerror(errno);
     else if (S_ISDIR(st.st_mode))
-        why = "is a directory; give a kernel image";
+        why = "is a directory, not a file";
     else if (!S_ISREG(st.st_mode))
-        why = "is not a regular file; give a kernel image";
+        why = "is not a regular file";
     else if (st.st_size > IMAGE_MAX)
         why = "is larger than 1 GiB";
     else if (!(data = malloc(st.st_size + 1)))

@@ -52,12 +52,17 @@ static bool reason_close(struct reason *r, bool ok, const char *about, const cha
 static bool load(struct machine *m, const struct options *o)
 {
     struct reason why;
-    size_t size;
-    uint8_t *image = file_image(o->image, &size);
-    bool ok = image && reason_open(&why) &&
-              reason_close(&why, sim_load(m, image, size, o->cmdline, why.err), o->image, NULL);
+    struct sim_boot b = {.cmdline = o->cmdline};
+    uint8_t *image = file_image(o->image, &b.size);
+    uint8_t *initrd = o->initrd ? file_image(o->initrd, &b.initrd_size) : NULL;
+
+    b.image = image;
+    b.initrd = initrd;
+    bool ok = image && (initrd || !o->initrd) && reason_open(&why) &&
+              reason_close(&why, sim_load(m, &b, why.err), o->image, NULL);
 
     free(image);
+    free(initrd);
     return ok;
 }
 

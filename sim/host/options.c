@@ -20,6 +20,7 @@ enum {
     OPT_CPUS,
     OPT_MEMORY,
     OPT_CMDLINE,
+    OPT_INITRD,
     OPT_TRACE,
     OPT_TRACE_FROM,
     OPT_TRACE_TO,
@@ -39,6 +40,7 @@ static const struct option long_options[] = {
     {"cpus", required_argument, NULL, OPT_CPUS},
     {"memory", required_argument, NULL, OPT_MEMORY},
     {"cmdline", required_argument, NULL, OPT_CMDLINE},
+    {"initrd", required_argument, NULL, OPT_INITRD},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-from", required_argument, NULL, OPT_TRACE_FROM},
     {"trace-to", required_argument, NULL, OPT_TRACE_TO},
@@ -65,8 +67,10 @@ static const struct {
 
 static const char help[] =
     "Usage: pmusim [OPTION]... IMAGE\n"
-    "Runs IMAGE, a Multiboot2 or Multiboot kernel, on a simulated x86-64 with a performance\n"
-    "monitoring unit. The guest's serial console is the standard output.\n"
+    "Runs IMAGE, a kernel (Multiboot2, Multiboot, Linux's vmlinux or bzImage, PVH), on a "
+    "simulated\n"
+    "x86-64 with a performance monitoring unit. The guest's serial console is the standard "
+    "output.\n"
     "\n"
     "  --profile NAME        the processor: a name of --list-profiles, or a file with a '/' in "
     "its\n"
@@ -79,6 +83,7 @@ static const char help[] =
     "  --cpus N              logical processors, 1 to %d (1)\n"
     "  --memory MIB          memory, %d to %d MiB (%d)\n"
     "  --cmdline TEXT        the kernel's command line\n"
+    "  --initrd FILE         a file in memory for the kernel: Linux's initial file system\n"
     "  --stdin               give the serial console the standard input\n"
     "  --max-insns N         stop after N instructions (exit status 124)\n"
     "  --max-seconds N       stop after N seconds of simulated time, such as 0.2 (status 124)\n"
@@ -234,6 +239,9 @@ enum options_result options_parse(struct options *o, int argc, char **argv, FILE
             break;
         case OPT_CMDLINE:
             o->cmdline = optarg;
+            break;
+        case OPT_INITRD:
+            o->initrd = optarg;
             break;
         case OPT_TRACE:
             ok = trace_list(&o->trace, optarg, err);

@@ -28,7 +28,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *exact = malloc(size ? size : 1);
     PROMISED(exact);
     memcpy(exact, data, size);
-    if (loader_load(m, exact, size, "fuzz", nowhere())) {
+    if (loader_load(m,
+                    &(struct sim_boot){.image = exact,
+                                       .size = size,
+                                       .initrd = exact,
+                                       .initrd_size = size,
+                                       .cmdline = "fuzz"},
+                    nowhere())) {
         m->symbols = symbols_load(exact, size);
         symbols_lookup(m->symbols, m->cpus[0]->rip, &offset);
         symbols_find(m->symbols, "kmain", &offset, nowhere());

@@ -78,11 +78,12 @@ static void start(struct guest *g, char *word, const uint8_t *image, size_t size
                                         .memory = MEMORY,
                                         .fault = &field[3],
                                         .n_fault = *field[3] != '\0'};
+    const struct sim_boot boot = {.image = image, .size = size, .cmdline = field[2]};
     unsigned kinds = strtoul(field[4], NULL, 10);
     uint64_t from;
 
     g->machine = sim_new(&options, &host, stderr);
-    if (!g->machine || !sim_load(g->machine, image, size, field[2], stderr) ||
+    if (!g->machine || !sim_load(g->machine, &boot, stderr) ||
         (*field[5] && !sim_find(g->machine, field[5], &from, stderr)) ||
         (kinds && !sim_trace(g->machine, kinds, *field[5] ? &from : NULL, NULL)))
         fail("the machine cannot be built");

@@ -51,7 +51,8 @@ int main(int argc, char **argv)
     size_t size;
     uint64_t memory;
     uint8_t *image = read_image(argv[1], &size);
-    if (!m || !image || !sim_load(m, image, size, argv[3], stderr))
+    const struct sim_boot boot = {.image = image, .size = size, .cmdline = argv[3]};
+    if (!m || !image || !sim_load(m, &boot, stderr))
         return 2;
     sim_run(m, SIM_NO_LIMIT);
     const uint8_t *text = sim_memory(m, &memory) + TEXT;
