@@ -25,6 +25,7 @@ SYSTEM = {
     "interrupts": (1, ["skylake", "core2"]),
     "processors": (2, ["skylake"]),
     "protected": (1, ["skylake", "core2"]),
+    "x87": (1, ["skylake"]),
     "pmu": (1, ["core2", "kvm", "westmere", "sandybridge", "haswell", "skylake", "icelake", "sapphirerapids", "alderlake", "goldmont", "gracemont", "arrowlake"]),
 }
 
@@ -55,6 +56,14 @@ QEMU_DIFFERS = {
         (r"ICEBP|a trap$|one for both", "QEMU has no INT1: #UD"),
         (r"pushes RF = 0$", "QEMU pushes the RF that was"),
         (r"general detect|a fault$|DR7.GD|DR6.BD", "QEMU has no general detect"),
+    ],
+    "x87": [
+        (r"nothing was popped|FNSTENV: (status|tag) word", "QEMU pops, and stores, though the exception is unmasked"),
+        (r"the instruction that raised it|its opcode", "QEMU's FNSTENV knows no last instruction"),
+        (r"FNSTENV masks|\.\.\. and nothing waits|in the control word", "QEMU's FNSTENV masks no exceptions"),
+        (r"FLDCW waits|comes first", "QEMU raises #MF for FWAIT and arithmetic alone, and after the access"),
+        (r"raises it at the next waiting", "QEMU's FLDCW raises no exception that was masked before"),
+        (r"underflow:|overflow:|TOP stays", "QEMU has no stack faults"),
     ],
     "interrupts": [(r"sending a vector below 16", "QEMU sends it without an error")],
     "protected": [

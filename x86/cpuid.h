@@ -4,6 +4,7 @@
 
 #include "x86/bits.h"
 
+#define CPUID_1_ECX_SSE3               (1 << 0)
 #define CPUID_1_ECX_DTES64             (1 << 2)
 #define CPUID_1_ECX_MONITOR            (1 << 3)
 #define CPUID_1_ECX_DS_CPL             (1 << 4)
@@ -34,8 +35,10 @@
 #define CPUID_7_EBX_FSGSBASE           (1 << 0)
 #define CPUID_7_EBX_TSC_ADJUST         (1 << 1)
 #define CPUID_7_EBX_SGX                (1 << 2)
+#define CPUID_7_EBX_FDP_EXCPTN_ONLY    (1 << 6)
 #define CPUID_7_EBX_SMEP               (1 << 7)
 #define CPUID_7_EBX_INVPCID            (1 << 10)
+#define CPUID_7_EBX_NO_FCS_FDS         (1 << 13)
 #define CPUID_7_EBX_SMAP               (1 << 20)
 #define CPUID_7_EBX_INTEL_PT           (1 << 25)
 #define CPUID_7_ECX_UMIP               (1 << 2)

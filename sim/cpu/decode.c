@@ -215,6 +215,7 @@ static const struct recipe recipes[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     RCF(ADCX, BINARY, op_adx, 0, ADX),
     RCF(ADOX, BINARY, op_adx, 1, ADX),
     RF(CRC32, EXTEND, op_crc32, SSE42),
+    R(FWAIT, NOP, op_fwait),
 };
 
 static bool has_feature(const struct cpu *cpu, enum feature f)
@@ -385,12 +386,35 @@ struct decoded {
 
 enum kind { KIND_NORMAL, KIND_BRANCH, KIND_ALONE, KIND_SYSTEM };
 
+static bool is_x87(const ZydisDecodedInstruction *z)
+{
+    return z->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+           z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (z->opcode & 0xf8) == 0xd8;
+}
+
+static enum kind translate_x87(struct cpu *cpu, struct op *op, const struct decoded *d)
+{
+    const ZydisDecodedInstruction *z = &d->z;
+    unsigned modrm = z->raw.modrm.mod << 6 | z->raw.modrm.reg << 3 | z->raw.modrm.rm;
+    op->base = op->index = OFF_NONE;
+    for (unsigned i = 0; i < z->operand_count; i++)
+        if (d->o[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+            set_memory(op, z, &d->o[i], exec_of(cpu)->mode);
+    op->fn = x87_decode(cpu, op, z->opcode, modrm, z->operand_width == 16);
+    if (op->fn)
+        return KIND_NORMAL;
+    op->fn = op_undefined;
+    return KIND_BRANCH;
+}
+
 /* Fills op; says what it means for its block. */
 static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded *d)
 {
     const ZydisDecodedInstruction *z = &d->z;
     const ZydisDecodedOperand *o = d->o;
     uint32_t mode = exec_of(cpu)->mode;
+    if (is_x87(z))
+        return translate_x87(cpu, op, d);
     const struct recipe *r = recipes[z->mnemonic].shape ? &recipes[z->mnemonic] : NULL;
     bool vector_extension =
         z->meta.category != ZYDIS_CATEGORY_STRINGOP &&
@@ -631,8 +655,12 @@ static void count_accesses(const struct decoded *d, const struct op *op, unsigne
         const ZydisDecodedOperand *o = &d->o[i];
         if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM)
             continue;
-        *loads += (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
-        *stores += (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+        /* x87's large operands go in parts (ops_x87.c). */
+        unsigned bytes = o->size / 8, parts = 1;
+        if (is_x87(&d->z))
+            parts = bytes / 8 + (bytes >> 2 & 1) + (bytes >> 1 & 1);
+        *loads += o->actions & ZYDIS_OPERAND_ACTION_MASK_READ ? parts : 0;
+        *stores += o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? parts : 0;
     }
 }
 

@@ -182,7 +182,10 @@ uint64_t segment_linear(struct cpu *cpu, unsigned seg, uint64_t offset, unsigned
             cpu_fault(cpu, vector, 0);
         linear = (uint32_t)(s->base + offset);
     }
-    if ((exec_of(cpu)->mode & MODE_ALIGN) && (linear & (n - 1)) && cpu->cpl == 3)
+    /* Of x87's larger operands, 80 bits have the boundary of 8 bytes, an environment that of its
+     * words. */
+    unsigned boundary = n == 10 ? 8 : n & -n;
+    if ((exec_of(cpu)->mode & MODE_ALIGN) && (linear & (boundary - 1)) && cpu->cpl == 3)
         cpu_fault(cpu, VEC_AC, 0);
     return linear;
 }

@@ -113,15 +113,9 @@ static bool announced(const struct cpu *cpu, const ZydisDecodedInstruction *z)
     return true;
 }
 
-static bool is_x87(const ZydisDecodedInstruction *z)
-{
-    return z->meta.isa_ext == EXT(X87) || z->meta.isa_set == SET(SSE3X87);
-}
-
-/* What CR0 and CR4 say of x87, MMX and SSE. SDM vol. 3 "Interrupt 7—Device Not Available Exception
+/* What CR0 and CR4 say of MMX and SSE. SDM vol. 3 "Interrupt 7—Device Not Available Exception
  * (#NM)", "System Programming for Instruction Set Extensions"; vol. 2 "Exception Conditions of
- * Legacy SIMD Instructions". What x87 instructions do where no FPU is announced and EM = 0 the
- * manual leaves open. */
+ * Legacy SIMD Instructions". */
 static void check_switched_on(struct cpu *cpu, const ZydisDecodedInstruction *z)
 {
     bool em = cpu->cr0 & CR0_EM, ts = cpu->cr0 & CR0_TS;
@@ -129,12 +123,7 @@ static void check_switched_on(struct cpu *cpu, const ZydisDecodedInstruction *z)
     bool mmx = z->meta.isa_ext == EXT(MMX);
     bool simd = z->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
                 z->meta.exception_class != ZYDIS_EXCEPTION_CLASS_NONE;
-    if (z->mnemonic == ZYDIS_MNEMONIC_FWAIT) {
-        if ((cpu->cr0 & CR0_MP) && ts)
-            cpu_fault(cpu, VEC_NM, 0);
-        return;
-    }
-    if ((is_x87(z) || fxsave) && (em || ts))
+    if (fxsave && (em || ts))
         cpu_fault(cpu, VEC_NM, 0);
     if ((mmx || simd) && em)
         cpu_fault(cpu, VEC_UD, 0);
@@ -149,7 +138,7 @@ _Noreturn void missing_instruction(struct cpu *cpu, const struct insn *in)
     const ZydisDecodedInstruction *z = &in->z;
     /* SDM vol. 2 "Exceptions for VEX-encoded instructions": #UD in real mode. */
     bool vex = z->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY;
-    if ((!is_x87(z) && !announced(cpu, z)) || (vex && !protected_mode(cpu)))
+    if (!announced(cpu, z) || (vex && !protected_mode(cpu)))
         cpu_fault(cpu, VEC_UD, 0);
     check_switched_on(cpu, z);
     cpu_unsupported(cpu, ZydisMnemonicGetString(z->mnemonic));

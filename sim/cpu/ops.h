@@ -259,6 +259,11 @@ HANDLER(op_shiftx);
 HANDLER(op_mulx);
 HANDLER(op_adx);
 HANDLER(op_crc32);
+HANDLER(op_fwait);
+
+/* The handler of an x87 instruction, with op's fields but those of its memory operand filled in;
+ * NULL: undefined. environment16: FNSTENV and the like in their 16-bit formats. */
+op_fn x87_decode(struct cpu *cpu, struct op *op, uint8_t opcode, uint8_t modrm, bool environment16);
 
 /* Small data of families in op->cc. */
 enum { SHIFT_ROL, SHIFT_ROR, SHIFT_RCL, SHIFT_RCR, SHIFT_SHL, SHIFT_SHR, SHIFT_SAR };
