@@ -84,6 +84,7 @@ unit_ending := kernel/ending.c
 unit_ending_flags := -include tests/unit/no_ports.h
 unit_serial := kernel/console/serial.c
 unit_serial_flags := -include tests/unit/no_ports.h
+unit_float := $(sort $(wildcard sim/fpu/float*.c))
 unit_decode := x86/decode.c x86/events.c x86/text.c
 unit_text := x86/text.c
 unit_lbr := pmu/lbr_format.c kernel/console/printf.c
