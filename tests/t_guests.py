@@ -23,6 +23,7 @@ SYSTEM = {
     "control": (1, ["skylake", "icelake"]),
     "debug": (1, ["skylake"]),
     "interrupts": (1, ["skylake", "core2"]),
+    "devices": (1, ["skylake"]),
     "processors": (2, ["skylake"]),
     "protected": (1, ["skylake", "core2"]),
     "x87": (1, ["skylake"]),
@@ -66,6 +67,13 @@ QEMU_DIFFERS = {
         (r"underflow:|overflow:|TOP stays", "QEMU has no stack faults"),
     ],
     "interrupts": [(r"sending a vector below 16", "QEMU sends it without an error")],
+    "devices": [
+        (r"whose line falls", "QEMU's 8259 keeps a request whose edge is over"),
+        (r"CTS changed", "QEMU reports no changes made by loopback"),
+        (r"counts by two", "QEMU's 8254 shows odd counts in mode 3"),
+        (r"a control word|with its gate low", "QEMU's 8254 has no null count, and channel 2 counts without its gate in mode 0"),
+        (r"LINT0 as a fixed|not acknowledged to|still has it", "QEMU answers LINT0 with the 8259's vector first"),
+    ],
     "protected": [
         (r"reserved bit 21", NO_P),
         (r"past the limit|across the limit|null selector: #GP$|through CS", NO_LIMIT),

@@ -50,11 +50,9 @@ static bool take_interrupt(struct cpu *cpu)
     bool shadow = cpu->shadow && cpu->state == CPU_RUNNING;
     if (!(cpu->attention & ATTN_INTR) || shadow || !(cpu_rflags(cpu) & RFLAGS_IF))
         return false;
-    int vector = lapic_ack(cpu->lapic);
-    if (lapic_pending(cpu->lapic) < 0)
+    uint8_t vector = lapic_ack(cpu->lapic);
+    if (!lapic_pending(cpu->lapic))
         cpu->attention &= ~ATTN_INTR;
-    if (vector < 0)
-        return false;
     cpu->state = CPU_RUNNING;
     cpu_event(cpu, EV_INTERRUPT, 1);
     deliver(cpu, EVENT_INTERRUPT, vector, false, 0, cpu->rip);

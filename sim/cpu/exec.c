@@ -283,8 +283,8 @@ static bool service(struct cpu *cpu)
 {
     if (cpu->now >= pmu_deadline(cpu->pmu))
         pmu_update(cpu->pmu);
-    if (cpu->now >= lapic_deadline(cpu->lapic))
-        lapic_tick(cpu->lapic);
+    if (cpu->now >= machine_deadline(cpu))
+        machine_tick(cpu);
     if (cpu->attention & ATTN_STOP) {
         cpu->attention &= ~(uint32_t)ATTN_STOP;
         return false;
@@ -304,7 +304,7 @@ static bool service(struct cpu *cpu)
         }
     }
     uint64_t d = min64(min64(cpu->until, cpu->pause), pmu_deadline(cpu->pmu));
-    d = min64(d, lapic_deadline(cpu->lapic));
+    d = min64(d, machine_deadline(cpu));
     if (left != UINT64_MAX)
         d = min64(d, cpu->now + left);
     /* A deadline that is due now is looked at again after one instruction. */
@@ -320,7 +320,7 @@ static bool idle(struct cpu *cpu)
     if (to == UINT64_MAX && !machine_wakes(cpu))
         return false;
     to = min64(to, cpu->pause);
-    uint64_t timer = lapic_deadline(cpu->lapic), counters = pmu_deadline(cpu->pmu);
+    uint64_t timer = machine_deadline(cpu), counters = pmu_deadline(cpu->pmu);
     if (timer > cpu->now)
         to = min64(to, timer);
     if (counters > cpu->now)

@@ -53,6 +53,13 @@ uint64_t machine_instructions(const struct machine *m);
 uint64_t machine_time(const struct cpu *cpu);
 /* Lets a processor idle until that machine's time, if it is before it. */
 void machine_idle_until(struct cpu *cpu, uint64_t time);
+/* The value of now at which a timer of the processor's local APIC is due, a device, or what --fault
+ * has come; UINT64_MAX: none. machine_tick does what is due. */
+uint64_t machine_deadline(const struct cpu *cpu);
+void machine_tick(struct cpu *cpu);
+/* A processor reaches another one at this point of the machine's time: one that idles goes on from
+ * here, and it is its turn now. */
+void machine_reach(struct cpu *from, struct cpu *to);
 /* Can anything but another processor ever wake this one? */
 bool machine_wakes(struct cpu *cpu);
 /* Sets machine->stop and makes every processor leave cpu_run. */
@@ -86,10 +93,10 @@ bool lapic_wrmsr(struct lapic *l, uint32_t msr, uint64_t value);
 void lapic_pmi(struct lapic *l);
 /* The same without the faults of --fault; true when it was delivered (enabled and not masked). */
 bool lapic_pmi_raise(struct lapic *l);
-/* Highest deliverable vector, above the processor priority; -1: none. lapic_ack moves it from IRR
- * to ISR. */
-int lapic_pending(struct lapic *l);
-int lapic_ack(struct lapic *l);
+/* Is there an interrupt for the processor, above its priority or from the 8259s? lapic_ack takes
+ * it: its vector. */
+bool lapic_pending(struct lapic *l);
+uint8_t lapic_ack(struct lapic *l);
 /* Timer: next expiry as a value of cpu->now (UINT64_MAX: none), or what --fault has come before;
  * lapic_tick fires what is due. */
 uint64_t lapic_deadline(const struct lapic *l);

@@ -2,7 +2,7 @@
  * The local APIC of one logical processor. SDM vol. 3 "Advanced Programmable Interrupt Controller
  * (APIC)"; section names below are of that chapter.
  *
- * Interrupts that this machine has no source for (LINT0/1, thermal sensor, corrected machine
+ * Interrupts that this machine has no source for (LINT1, thermal sensor, corrected machine
  * checks) have their LVT entries but never fire; there is no I/O APIC and no SMM. LVT CMCI is
  * absent, as the version register says ("Local Vector Table": CMCI only with machine-check
  * support).
@@ -41,6 +41,7 @@ enum {
     MODE_NMI = 4,
     MODE_INIT = 5,
     MODE_STARTUP = 6,
+    MODE_EXTINT = 7,
 };
 
 enum lvt { LVT_TIMER, LVT_THERMAL, LVT_PERFMON, LVT_LINT0, LVT_LINT1, LVT_ERROR, LVT_N };
@@ -72,6 +73,7 @@ struct lapic {
     uint32_t icr_low, icr_high;
     uint32_t lvt[LVT_N];
     uint32_t irr[8], isr[8];
+    bool lint0; /* its level */
     /* "APIC Timer" */
     uint32_t divide, initial;
     uint64_t first;    /* counts from started to the next expiry; 0: stopped */
@@ -134,27 +136,59 @@ static uint8_t processor_priority(const struct lapic *l)
     return (l->tpr & 0xf0) >= isrv ? l->tpr : isrv;
 }
 
-int lapic_pending(struct lapic *l)
+/* The highest vector that may be delivered; -1: none. */
+static int deliverable(const struct lapic *l)
 {
     int vector = enabled(l) ? highest(l->irr) : -1;
 
     return vector >= 0 && (vector & 0xf0) > (processor_priority(l) & 0xf0) ? vector : -1;
 }
 
+static unsigned delivery_mode(uint32_t lvt)
+{
+    return (lvt & APIC_LVT_DELIVERY) >> 8;
+}
+
+/* Does LINT0 interrupt the processor with a vector of the 8259s? "Enabling or Disabling the Local
+ * APIC": without one, LINT0 is the INTR pin. "Local Vector Table": ExtINT, "as though the interrupt
+ * originated in an externally connected (8259A-compatible) interrupt controller": its priority is
+ * not the local APIC's. */
+static bool lint0_is_intr(const struct lapic *l)
+{
+    uint32_t lvt = l->lvt[LVT_LINT0];
+
+    if (l->cpu->index != 0)
+        return false;
+    return !enabled(l) || (!(lvt & APIC_LVT_MASK) && delivery_mode(lvt) == MODE_EXTINT);
+}
+
+static bool external(const struct lapic *l)
+{
+    return l->lint0 && lint0_is_intr(l);
+}
+
+bool lapic_pending(struct lapic *l)
+{
+    return external(l) || deliverable(l) >= 0;
+}
+
 /* Keeps ATTN_INTR true to its meaning; to be called after each change of IRR, ISR or TPR. */
 static void update(struct lapic *l)
 {
-    if (lapic_pending(l) < 0)
+    if (!lapic_pending(l))
         l->cpu->attention &= ~ATTN_INTR;
     else if (!(l->cpu->attention & ATTN_INTR))
         cpu_attend(l->cpu, ATTN_INTR);
     cpu_interrupts_changed(l->cpu);
 }
 
-int lapic_ack(struct lapic *l)
+/* Of an external interrupt and one of its own, the manual gives no order; the pin comes first. */
+uint8_t lapic_ack(struct lapic *l)
 {
-    int vector = lapic_pending(l);
+    int vector = deliverable(l);
 
+    if (external(l))
+        return pic_acknowledge(l->cpu);
     /* "Spurious Interrupt": nothing is above the processor priority any more. No ISR bit. */
     if (vector < 0)
         return l->svr & APIC_LVT_VECTOR;
@@ -228,7 +262,7 @@ bool lapic_pmi_raise(struct lapic *l)
         return false;
     }
     l->cpu->stats.pmis++;
-    switch ((lvt & APIC_LVT_DELIVERY) >> 8) {
+    switch (delivery_mode(lvt)) {
     case MODE_FIXED:
         snprintf(what, sizeof(what), "LVT perfmon: fixed, vector %02XH; mask set", vector);
         mask_perfmon(l);
@@ -260,6 +294,46 @@ void lapic_pmi(struct lapic *l)
         trace_pmi(l->cpu, "lost: --fault pmi=lost");
 }
 
+/* LINT0 as a source of this local APIC's own: an edge, or a level that lasts ("Local Vector
+ * Table"). */
+static void lint0_interrupt(struct lapic *l)
+{
+    uint32_t lvt = l->lvt[LVT_LINT0];
+
+    if (!l->lint0 || !enabled(l) || (lvt & APIC_LVT_MASK))
+        return;
+    switch (delivery_mode(lvt)) {
+    case MODE_FIXED:
+        receive_fixed(l, lvt & APIC_LVT_VECTOR);
+        break;
+    case MODE_NMI:
+        cpu_attend(l->cpu, ATTN_NMI);
+        break;
+    default: /* ExtINT: lint0_is_intr() */
+        break;
+    }
+}
+
+void lapic_lint0(struct cpu *from, bool level)
+{
+    struct cpu *cpu = from->machine->cpus[0];
+    struct lapic *l = cpu->lapic;
+    bool rises = level && !l->lint0, pended = lapic_pending(l) || (cpu->attention & ATTN_NMI);
+
+    l->lint0 = level;
+    if (rises)
+        lint0_interrupt(l);
+    update(l);
+    if (!pended && (cpu->attention & (ATTN_INTR | ATTN_NMI)))
+        machine_reach(from, cpu);
+}
+
+bool lapic_hears_devices(const struct lapic *l)
+{
+    return lint0_is_intr(l) ||
+           (l->cpu->index == 0 && enabled(l) && !(l->lvt[LVT_LINT0] & APIC_LVT_MASK));
+}
+
 static void write_lvt(struct lapic *l, enum lvt n, uint32_t value)
 {
     uint32_t mode_changed;
@@ -278,6 +352,8 @@ static void write_lvt(struct lapic *l, enum lvt n, uint32_t value)
         if (mode_changed)
             l->first = l->deadline = 0;
         cpu_reschedule(l->cpu);
+    } else if (n == LVT_LINT0) {
+        update(l);
     }
 }
 
@@ -288,6 +364,7 @@ static void write_svr(struct lapic *l, uint32_t value)
     if (!(l->svr & APIC_SVR_ENABLE))
         for (unsigned i = 0; i < LVT_N; i++)
             l->lvt[i] |= APIC_LVT_MASK;
+    update(l);
     cpu_reschedule(l->cpu);
 }
 
@@ -505,15 +582,8 @@ static void send(struct lapic *l, uint32_t low, uint32_t dest)
             : shorthand == SHORTHAND_OTHERS ? self
                                             : false)
             continue;
-        /* An idle processor's clock stands still until something comes: it comes now. */
-        if (!self && to->state != CPU_RUNNING)
-            machine_idle_until(to, machine_time(l->cpu));
+        machine_reach(l->cpu, to);
         receive(to->lapic, mode, vector);
-        if (!self) {
-            /* The receiver's turn is now. */
-            l->cpu->until = l->cpu->now;
-            cpu_reschedule(l->cpu);
-        }
     }
 }
 
@@ -815,9 +885,11 @@ void lapic_reset(struct lapic *l, bool init)
 {
     struct cpu *cpu = l->cpu;
     uint64_t base = l->base;
+    bool lint0 = l->lint0;
 
     memset(l, 0, sizeof(*l));
     l->cpu = cpu;
+    l->lint0 = lint0;
     l->has_x2apic = profile_has(cpu->profile, CPUID_1_ECX_X2APIC);
     l->has_deadline = profile_has(cpu->profile, CPUID_1_ECX_TSC_DEADLINE);
     l->base = init ? base : APIC_DEFAULT_BASE | APIC_BASE_EN | (cpu->index ? 0 : APIC_BASE_BSP);

@@ -34,17 +34,18 @@
 #define NOTE_LENGTH   512
 
 static const struct port_range ports[] = {
-    {0x20, 0x21, false, pic_in, pic_out},
-    {0x40, 0x43, false, pit_in, pit_out},
-    {0x61, 0x61, false, port61_in, port61_out},
-    {0x70, 0x71, false, cmos_in, cmos_out},
-    {0x80, 0x80, false, platform_in, platform_out},
-    {0x92, 0x92, false, platform_in, platform_out},
-    {0xa0, 0xa1, false, pic_in, pic_out},
-    {DEBUG_EXIT_PORT, DEBUG_EXIT_PORT, true, NULL, debug_exit_out},
-    {UART_BASE, UART_BASE + 7, false, uart_in, uart_out},
-    {0x510, 0x511, true, fw_cfg_in, fw_cfg_out},
-    {0xcf8, 0xcfb, true, platform_in, platform_out},
+    {0x20, 0x21, false, true, pic_in, pic_out},
+    {0x40, 0x43, false, true, pit_in, pit_out},
+    {0x61, 0x61, false, true, port61_in, port61_out},
+    {0x70, 0x71, false, true, rtc_in, rtc_out},
+    {0x80, 0x80, false, false, platform_in, platform_out},
+    {0x92, 0x92, false, false, platform_in, platform_out},
+    {0xa0, 0xa1, false, true, pic_in, pic_out},
+    {DEBUG_EXIT_PORT, DEBUG_EXIT_PORT, true, false, NULL, debug_exit_out},
+    {UART_BASE, UART_BASE + 7, false, true, uart_in, uart_out},
+    {0x4d0, 0x4d1, false, true, elcr_in, elcr_out},
+    {0x510, 0x511, true, false, fw_cfg_in, fw_cfg_out},
+    {0xcf8, 0xcfb, true, false, platform_in, platform_out},
 };
 
 struct machine *machine_new(const struct profile *p, unsigned n_cpus, uint64_t ram_size)
@@ -72,7 +73,9 @@ struct machine *machine_new(const struct profile *p, unsigned n_cpus, uint64_t r
     uart_init(&d->uart);
     pit_init(&d->pit);
     for (unsigned i = 0; i < 2; i++)
-        d->pic[i].mask = 0xff;
+        pic_init(&d->pic[i]);
+    rtc_init(&d->rtc, ram_size);
+    d->next = NEVER;
     m->n_cpus = n_cpus;
     for (unsigned i = 0; i < n_cpus; i++) {
         m->cpus[i] = cpu_new(m, i, &p[profile_kind_of(p, i)]);
@@ -139,6 +142,30 @@ uint64_t machine_time(const struct cpu *cpu)
     return to_machine(cpu, cpu->now);
 }
 
+static uint64_t devices_deadline(const struct cpu *cpu)
+{
+    const struct devices *d = cpu->machine->devices;
+
+    return to_own(cpu, d->next);
+}
+
+uint64_t machine_deadline(const struct cpu *cpu)
+{
+    uint64_t own = lapic_deadline(cpu->lapic), shared = devices_deadline(cpu);
+
+    return own < shared ? own : shared;
+}
+
+void machine_tick(struct cpu *cpu)
+{
+    if (cpu->now >= lapic_deadline(cpu->lapic))
+        lapic_tick(cpu->lapic);
+    if (cpu->now >= devices_deadline(cpu)) {
+        devices_advance(cpu);
+        devices_schedule(cpu);
+    }
+}
+
 /* Something that needs no more time: it is there now. */
 static bool has_event(struct cpu *cpu)
 {
@@ -148,7 +175,7 @@ static bool has_event(struct cpu *cpu)
         return false;
     if ((cpu->attention & ATTN_NMI) && !cpu->nmi_blocked)
         return true;
-    return (cpu_rflags(cpu) & RFLAGS_IF) && lapic_pending(cpu->lapic) >= 0;
+    return (cpu_rflags(cpu) & RFLAGS_IF) && lapic_pending(cpu->lapic);
 }
 
 /* The value of now at which an idle processor may go on by itself; UINT64_MAX: only another
@@ -163,6 +190,9 @@ static uint64_t wake_time(struct cpu *cpu)
         return UINT64_MAX;
     if ((cpu_rflags(cpu) & RFLAGS_IF) && lapic_timer_wakes(cpu->lapic))
         t = lapic_deadline(cpu->lapic);
+    if ((cpu_rflags(cpu) & RFLAGS_IF) && lapic_hears_devices(cpu->lapic) &&
+        devices_deadline(cpu) < t)
+        t = devices_deadline(cpu);
     /* A PMI that is on its way (skid) when the processor halts. */
     if (pmu_deadline(cpu->pmu) < t)
         t = pmu_deadline(cpu->pmu);
@@ -187,6 +217,17 @@ static void idle_until(struct cpu *cpu, uint64_t now)
 void machine_idle_until(struct cpu *cpu, uint64_t time)
 {
     idle_until(cpu, to_own(cpu, time));
+}
+
+void machine_reach(struct cpu *from, struct cpu *to)
+{
+    if (from == to)
+        return;
+    /* An idle processor's clock stands still until something comes: it comes now. */
+    if (to->state != CPU_RUNNING)
+        machine_idle_until(to, machine_time(from));
+    from->until = from->now;
+    cpu_reschedule(from);
 }
 
 uint64_t machine_instructions(const struct machine *m)
@@ -384,6 +425,32 @@ void machine_write(struct cpu *cpu, uint64_t physical, unsigned bytes, uint64_t 
 
 /* ---- I/O ports ---- */
 
+static uint32_t range_in(const struct port_range *r, struct cpu *cpu, uint16_t port, unsigned bytes)
+{
+    uint32_t value;
+
+    if (!r || !r->in)
+        return UINT32_MAX;
+    if (r->timed)
+        devices_advance(cpu);
+    value = r->in(cpu, port, bytes);
+    if (r->timed)
+        devices_schedule(cpu);
+    return value;
+}
+
+static void range_out(const struct port_range *r, struct cpu *cpu, uint16_t port, unsigned bytes,
+                      uint32_t value)
+{
+    if (!r || !r->out)
+        return;
+    if (r->timed)
+        devices_advance(cpu);
+    r->out(cpu, port, bytes, value);
+    if (r->timed)
+        devices_schedule(cpu);
+}
+
 static const struct port_range *find_port(uint16_t port)
 {
     for (size_t i = 0; i < sizeof(ports) / sizeof(ports[0]); i++)
@@ -398,12 +465,9 @@ uint32_t machine_in(struct cpu *cpu, uint16_t port, unsigned bytes)
     uint32_t value = 0;
 
     if (r && r->wide && r->in)
-        return r->in(cpu, port, bytes);
-    for (unsigned i = 0; i < bytes; i++) {
-        uint16_t p = port + i;
-        r = find_port(p);
-        value |= (uint32_t)(r && r->in ? r->in(cpu, p, 1) & 0xff : 0xff) << (8 * i);
-    }
+        return range_in(r, cpu, port, bytes);
+    for (unsigned i = 0; i < bytes; i++)
+        value |= (range_in(find_port(port + i), cpu, port + i, 1) & 0xff) << (8 * i);
     return value;
 }
 
@@ -412,14 +476,9 @@ void machine_out(struct cpu *cpu, uint16_t port, unsigned bytes, uint32_t value)
     const struct port_range *r = find_port(port);
 
     if (r && r->wide) {
-        if (r->out)
-            r->out(cpu, port, bytes, value);
+        range_out(r, cpu, port, bytes, value);
         return;
     }
-    for (unsigned i = 0; i < bytes; i++) {
-        uint16_t p = port + i;
-        r = find_port(p);
-        if (r && r->out)
-            r->out(cpu, p, 1, value >> (8 * i) & 0xff);
-    }
+    for (unsigned i = 0; i < bytes; i++)
+        range_out(find_port(port + i), cpu, port + i, 1, value >> (8 * i) & 0xff);
 }

@@ -1,83 +1,11 @@
 /*
- * What else a PC has at its I/O ports, as far as a small kernel may look: CMOS clock, ports 80H and
- * 92H, PCI configuration ports of a bus without devices, and two devices that QEMU invented and
- * bare-metal tests rely on, fw_cfg and the debug-exit port.
+ * What else a PC has at its I/O ports, as far as a kernel may look: ports 80H and 92H, PCI
+ * configuration ports of a bus without devices, and two devices that QEMU invented and bare-metal
+ * tests rely on, fw_cfg and the debug-exit port.
  */
 #include <string.h>
 
 #include "sim/dev/internal.h"
-
-/* ---- CMOS clock (Motorola MC146818 data sheet): the simulated time, counted from a fixed date
- * ---- */
-
-#define CMOS_SECONDS     0x00
-#define CMOS_MINUTES     0x02
-#define CMOS_HOURS       0x04
-#define CMOS_STATUS_A    0x0a
-#define CMOS_STATUS_B    0x0b
-#define CMOS_STATUS_D    0x0d
-#define STATUS_A_DIVIDER 0x26 /* 32768 Hz time base, no update in progress */
-#define STATUS_B_24H     0x02 /* BCD, 24 hours */
-#define STATUS_D_VALID   0x80
-
-static uint8_t bcd(unsigned n)
-{
-    return n / 10 << 4 | n % 10;
-}
-
-static uint8_t cmos_register(struct cpu *cpu, uint8_t index)
-{
-    /* The date stands still: 1 January 2020, a Wednesday, from midnight on. */
-    static const uint8_t date[] = {[0x06] = 0x04, [0x07] = 0x01, [0x08] = 0x01, [0x09] = 0x20,
-                                   [0x15] = 0x80, [0x16] = 0x02, /* 640 KiB base memory */
-                                   [0x32] = 0x20};
-    uint64_t seconds = slots_to_hz(cpu->profile, cpu->now, 1);
-    uint64_t above_1m = (cpu->machine->ram_size >> 10) - 1024;
-    uint64_t above_16m =
-        cpu->machine->ram_size > (16 << 20) ? (cpu->machine->ram_size - (16 << 20)) >> 16 : 0;
-
-    if (above_1m > 0xffff)
-        above_1m = 0xffff;
-    switch (index) {
-    case CMOS_SECONDS:
-        return bcd(seconds % 60);
-    case CMOS_MINUTES:
-        return bcd(seconds / 60 % 60);
-    case CMOS_HOURS:
-        return bcd(seconds / 3600 % 24);
-    case CMOS_STATUS_A:
-        return STATUS_A_DIVIDER;
-    case CMOS_STATUS_B:
-        return STATUS_B_24H;
-    case CMOS_STATUS_D:
-        return STATUS_D_VALID;
-    case 0x17: /* KiB above 1 MiB, as the BIOS leaves them */
-    case 0x30:
-        return above_1m;
-    case 0x18:
-    case 0x31:
-        return above_1m >> 8;
-    case 0x34: /* 64 KiB units above 16 MiB */
-        return above_16m;
-    case 0x35:
-        return above_16m >> 8;
-    default:
-        return index < sizeof(date) ? date[index] : 0;
-    }
-}
-
-uint32_t cmos_in(struct cpu *cpu, uint16_t port, unsigned bytes)
-{
-    (void)bytes;
-    return port & 1 ? cmos_register(cpu, devices_of(cpu)->cmos_index) : 0xff;
-}
-
-void cmos_out(struct cpu *cpu, uint16_t port, unsigned bytes, uint32_t value)
-{
-    (void)bytes;
-    if (!(port & 1))
-        devices_of(cpu)->cmos_index = value & 0x7f; /* bit 7 masks the NMI pin, which nobody uses */
-}
 
 /* ---- fw_cfg (QEMU docs/specs/fw_cfg, the I/O port interface without DMA) ---- */
 
