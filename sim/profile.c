@@ -78,12 +78,20 @@ struct field {
 #define MAXPHYADDR_MIN 32
 #define MAXPHYADDR_MAX 52
 
+/* IA32_MCG_CAP: no extended state registers, no interrupt for corrected errors. */
+#define MCG_CAP_FLAGS (MCG_CAP_CTL_P | MCG_CAP_TES_P | MCG_CAP_SER_P)
+
 static const struct field fields[] = {
     TEXT("name", name),
     TEXT("description", description),
     TEXT("processors", processors),
     U32("microcode", microcode),
     FLAG("msr.smi_count", smi_count),
+    UINT("msr.mtrr_variable", mtrr_variable, 0, PROFILE_MAX_MTRR),
+    U32("msr.mcg_cap", mcg_cap),
+    UINT("msr.platform_id", platform_id, 0, 7),
+    U64("msr.platform_info", platform_info, 0, UINT64_MAX),
+    U64("msr.turbo_ratio_limit", turbo_ratio_limit, 0, UINT64_MAX),
     U64("clock.core_hz", core_hz, MIN_HZ, MAX_HZ),
     U64("clock.tsc_hz", tsc_hz, MIN_HZ, MAX_HZ),
     U64("clock.ref_hz", ref_hz, MIN_HZ, MAX_HZ),
@@ -931,6 +939,10 @@ bool profile_finish(struct profile *p, FILE *err)
         ok = fail(&r, "cache", "latencies must grow from level to level");
     ok &= check_lbr(&r);
     ok &= check_leaf_23h(&r);
+    if ((p->mcg_cap & ~(uint32_t)(MCG_CAP_COUNT | MCG_CAP_FLAGS)) ||
+        (p->mcg_cap & MCG_CAP_COUNT) > PROFILE_MAX_BANKS)
+        ok = fail(&r, "msr.mcg_cap", "%#x: must be at most %d banks, and of the flags none but %#x",
+                  p->mcg_cap, PROFILE_MAX_BANKS, MCG_CAP_FLAGS);
     for (unsigned i = 0; i < p->n_cpuid; i++) {
         unsigned bits = p->cpuid[i].eax & 0xff;
         if (p->cpuid[i].leaf == CPUID_LEAF_ADDRESS &&

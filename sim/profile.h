@@ -88,6 +88,8 @@ struct profile_cache {
 #define PROFILE_MAX_GENERAL   10 /* as many have an address: SDM vol. 4, IA32_PMC0 to IA32_PMC9 */
 #define PROFILE_MAX_FIXED     16
 #define PROFILE_MAX_KINDS     4
+#define PROFILE_MAX_MTRR      10 /* as many have an address: IA32_MTRR_PHYSBASE0 to 9 */
+#define PROFILE_MAX_BANKS     32 /* of machine checks, likewise: SDM vol. 4, IA32_MC0_CTL to 28 */
 #define PROFILE_MAX_ORDER     8
 #define PROFILE_KIND_LENGTH   12 /* with the NUL */
 #define PROFILE_KIND_LIST     (PROFILE_MAX_KINDS * (PROFILE_KIND_LENGTH + 2))
@@ -116,7 +118,12 @@ struct profile {
     struct cpuid_leaf cpuid[PROFILE_MAX_CPUID];
     uint32_t microcode; /* revision of the loaded update; 0: none is */
 
-    bool smi_count; /* MSR_SMI_COUNT exists */
+    bool smi_count;             /* MSR_SMI_COUNT exists */
+    unsigned mtrr_variable;     /* variable ranges: IA32_MTRRCAP.VCNT */
+    uint32_t mcg_cap;           /* IA32_MCG_CAP */
+    unsigned platform_id;       /* IA32_PLATFORM_ID[52:50] */
+    uint64_t platform_info;     /* MSR_PLATFORM_INFO; 0: there is none */
+    uint64_t turbo_ratio_limit; /* MSR_TURBO_RATIO_LIMIT; 0: likewise, nor IA32_PERF_CTL */
 
     /* Clocks in Hz. */
     uint64_t core_hz, tsc_hz, ref_hz, apic_hz;

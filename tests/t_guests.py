@@ -21,6 +21,7 @@ SYSTEM = {
     "announced": (1, ["skylake", "core2"]),
     "privilege": (1, ["skylake"]),
     "control": (1, ["skylake", "icelake"]),
+    "registers": (1, ["skylake", "westmere", "core2", "kvm"]),
     "debug": (1, ["skylake"]),
     "interrupts": (1, ["skylake", "core2"]),
     "devices": (1, ["skylake"]),
@@ -49,10 +50,12 @@ QEMU_DIFFERS = {
         (r"in ring 0$", "QEMU's SYSRET faults in ring 3, as AMD's does"),
     ],
     "control": [
+        (r"CR0 bit 6", "QEMU keeps the bit"),
         (r"CR0.NW|CR8 above|EFER|(RD|WR)MSR of one|not canonical is #GP|IA32_PAT|IA32_FMASK", NO_FAULT),
         (r"IA32_TIME_STAMP_COUNTER", "QEMU ignores the write"),
         (r"IA32_BIOS_SIGN_ID keeps the 0", "QEMU shows the revision at any time"),
     ],
+    "registers": [(r"#GP$", NO_FAULT)],
     "debug": [
         (r"ICEBP|a trap$|one for both", "QEMU has no INT1: #UD"),
         (r"pushes RF = 0$", "QEMU pushes the RF that was"),

@@ -15,15 +15,21 @@
 #define MSR_IA32_FEATURE_CONTROL    0x3a
 #define MSR_IA32_TSC_ADJUST         0x3b
 #define MSR_IA32_BIOS_SIGN_ID       0x8b
+#define MSR_PLATFORM_INFO           0xce /* Nehalem, Silvermont and later */
 #define MSR_IA32_MPERF              0xe7
 #define MSR_IA32_APERF              0xe8
 #define MSR_IA32_MTRRCAP            0xfe
+#define MSR_MISC_FEATURES_ENABLES   0x140 /* with PLATFORM_INFO_CPUID_FAULTING */
 #define MSR_IA32_SYSENTER_CS        0x174
 #define MSR_IA32_SYSENTER_ESP       0x175
 #define MSR_IA32_SYSENTER_EIP       0x176
 #define MSR_IA32_MCG_CAP            0x179
 #define MSR_IA32_MCG_STATUS         0x17a
+#define MSR_IA32_MCG_CTL            0x17b
+#define MSR_IA32_PERF_STATUS        0x198
+#define MSR_IA32_PERF_CTL           0x199
 #define MSR_IA32_MISC_ENABLE        0x1a0
+#define MSR_TURBO_RATIO_LIMIT       0x1ad /* Nehalem and later */
 #define MSR_IA32_MTRR_PHYSBASE0     0x200 /* then its mask, and the next pair */
 #define MSR_IA32_MTRR_PHYSMASK0     0x201
 #define MSR_IA32_MTRR_FIX64K_00000  0x250
@@ -32,6 +38,7 @@
 #define MSR_IA32_MTRR_FIX4K_C0000   0x268 /* and seven more, each for the next 32 KiB */
 #define MSR_IA32_PAT                0x277
 #define MSR_IA32_MTRR_DEF_TYPE      0x2ff
+#define MSR_IA32_MC0_CTL            0x400 /* then STATUS, ADDR, MISC, and the next bank */
 #define MSR_IA32_TSC_DEADLINE       0x6e0
 #define MSR_X2APIC_BASE             0x800
 #define MSR_X2APIC_LAST             0x8ff
@@ -95,6 +102,18 @@
 #define MSR_IA32_LBR_DEPTH     0x14cf
 #define MSR_IA32_LBR_0_FROM_IP 0x1500
 #define MSR_IA32_LBR_0_TO_IP   0x1600
+
+/* Machine checks, SDM vol. 3 "IA32_MCG_CAP MSR". */
+#define MCG_CAP_COUNT 0xff
+#define MCG_CAP_CTL_P (1 << 8)
+#define MCG_CAP_TES_P (1 << 11)
+#define MCG_CAP_SER_P (1 << 24)
+
+/* IA32_PLATFORM_ID, MSR_PLATFORM_INFO, MSR_MISC_FEATURES_ENABLES, IA32_PERF_STATUS. */
+#define PLATFORM_ID_SHIFT            50
+#define PLATFORM_INFO_CPUID_FAULTING ARCH_BIT(31)
+#define MISC_FEATURES_CPUID_FAULTING (1 << 0)
+#define PERF_RATIO_SHIFT             8
 
 /* IA32_EFER, IA32_APIC_BASE, IA32_MISC_ENABLE. */
 #define EFER_SCE                     ARCH_BIT(0)

@@ -1,6 +1,7 @@
 /*
- * RDMSR and WRMSR by number. The PMU and the local APIC are asked first for what is theirs; the
- * rest stands in a table; everything else is #GP. SDM vol. 4 "Architectural MSRs".
+ * RDMSR and WRMSR by number. The PMU, the local APIC, the MTRRs and the machine-check banks are
+ * asked first for what is theirs; the rest stands in a table; everything else is #GP. SDM vol. 4
+ * "Architectural MSRs".
  */
 #include <stddef.h>
 
@@ -11,15 +12,6 @@
 #include "x86/cpuid.h"
 
 #define FEATURE_CONTROL_LOCK 1
-#define MTRRCAP_FIX          (1 << 8)
-#define MTRRCAP_WC           (1 << 10)
-#define MTRR_DEF_TYPE_FIELDS 0xcffull
-
-static const uint16_t mtrr_fixed_msr[MTRR_FIXED] = {
-    MSR_IA32_MTRR_FIX64K_00000,    MSR_IA32_MTRR_FIX16K_80000,    MSR_IA32_MTRR_FIX16K_A0000,
-    MSR_IA32_MTRR_FIX4K_C0000,     MSR_IA32_MTRR_FIX4K_C0000 + 1, MSR_IA32_MTRR_FIX4K_C0000 + 2,
-    MSR_IA32_MTRR_FIX4K_C0000 + 3, MSR_IA32_MTRR_FIX4K_C0000 + 4, MSR_IA32_MTRR_FIX4K_C0000 + 5,
-    MSR_IA32_MTRR_FIX4K_C0000 + 6, MSR_IA32_MTRR_FIX4K_C0000 + 7};
 
 /* ---- features that an MSR needs ---- */
 
@@ -40,17 +32,9 @@ static bool has_sep(const struct cpu *cpu)
 {
     return cpuid_has(cpu, 1, 0, CPUID_EDX, CPUID_1_EDX_SEP);
 }
-static bool has_mtrr(const struct cpu *cpu)
-{
-    return cpuid_has(cpu, 1, 0, CPUID_EDX, CPUID_1_EDX_MTRR);
-}
 static bool has_pat(const struct cpu *cpu)
 {
     return cpuid_has(cpu, 1, 0, CPUID_EDX, CPUID_1_EDX_PAT);
-}
-static bool has_mca(const struct cpu *cpu)
-{
-    return cpuid_has(cpu, 1, 0, CPUID_EDX, CPUID_1_EDX_MCA);
 }
 static bool has_tsc_adjust(const struct cpu *cpu)
 {
@@ -63,6 +47,18 @@ static bool has_perf_clocks(const struct cpu *cpu)
 static bool has_smi_count(const struct cpu *cpu)
 {
     return cpu->profile->smi_count;
+}
+static bool has_platform_info(const struct cpu *cpu)
+{
+    return cpu->profile->platform_info;
+}
+static bool has_turbo_ratio(const struct cpu *cpu)
+{
+    return cpu->profile->turbo_ratio_limit;
+}
+static bool has_cpuid_faulting(const struct cpu *cpu)
+{
+    return cpu->profile->platform_info & PLATFORM_INFO_CPUID_FAULTING;
 }
 static bool has_feature_control(const struct cpu *cpu)
 {
@@ -91,17 +87,12 @@ static bool tsc_adjust_write(struct cpu *cpu, uint64_t value)
     return true;
 }
 
-static bool memory_type_valid(unsigned type)
-{
-    return type == 0 || type == 1 || (type >= 4 && type <= 6);
-}
-
-/* SDM vol. 3 "Page Attribute Table": each byte a memory type, UC- (7) too. */
+/* SDM vol. 3 "Page Attribute Table": each byte a memory type, UC- too. */
 static bool pat_write(struct cpu *cpu, uint64_t value)
 {
     for (unsigned i = 0; i < 64; i += 8) {
         unsigned type = value >> i & 0xff;
-        if (type != 7 && !memory_type_valid(type))
+        if (type != MEMORY_UC_MINUS && !memory_type_valid(type))
             return false;
     }
     cpu->pat = value;
@@ -129,42 +120,27 @@ static bool bios_sign_id_write(struct cpu *cpu, uint64_t value)
     return true;
 }
 
-static bool mtrr_def_type_write(struct cpu *cpu, uint64_t value)
+/* SDM vol. 4, 140H: the one feature is CPUID faulting. */
+static bool misc_features_write(struct cpu *cpu, uint64_t value)
 {
-    if ((value & ~MTRR_DEF_TYPE_FIELDS) || !memory_type_valid(value & 0xff))
+    if (value & ~(uint64_t)MISC_FEATURES_CPUID_FAULTING)
         return false;
-    cpu->system->mtrr_def_type = value;
+    cpu->system->misc_features = value;
     return true;
 }
 
-static bool write_zero_only(struct cpu *cpu, uint64_t value)
+/* The model's core has one frequency: what is asked for is kept, and comes to nothing. */
+static bool perf_ctl_write(struct cpu *cpu, uint64_t value)
 {
-    (void)cpu;
-    return value == 0;
-}
-
-static bool ignore_write(struct cpu *cpu, uint64_t value)
-{
-    (void)cpu;
-    (void)value;
+    cpu->system->perf_ctl = value;
     return true;
 }
 
 /* ---- readers with rules of their own ---- */
 
-static uint64_t zero_read(const struct cpu *cpu)
-{
-    (void)cpu;
-    return 0;
-}
 static uint64_t fs_base_read(const struct cpu *cpu)
 {
     return cpu->seg[SEG_FS].base;
-}
-static uint64_t mtrrcap_read(const struct cpu *cpu)
-{
-    (void)cpu;
-    return MTRR_VARIABLE | MTRRCAP_FIX | MTRRCAP_WC;
 }
 static uint64_t gs_base_read(const struct cpu *cpu)
 {
@@ -185,7 +161,13 @@ FIELD_READER(smi_count_read, (uint32_t)cpu->smi_count)
 FIELD_READER(tsc_adjust_read, cpu->system->tsc_adjust)
 FIELD_READER(feature_control_read, cpu->system->feature_control)
 FIELD_READER(bios_sign_id_read, cpu->system->bios_sign_id)
-FIELD_READER(mtrr_def_type_read, cpu->system->mtrr_def_type)
+FIELD_READER(platform_id_read, (uint64_t)cpu->profile->platform_id << PLATFORM_ID_SHIFT)
+FIELD_READER(platform_info_read, cpu->profile->platform_info)
+FIELD_READER(turbo_ratio_read, cpu->profile->turbo_ratio_limit)
+FIELD_READER(misc_features_read, cpu->system->misc_features)
+FIELD_READER(perf_ctl_read, cpu->system->perf_ctl)
+/* The highest ratio of one core: the model's own frequency. */
+FIELD_READER(perf_status_read, (cpu->profile->turbo_ratio_limit & 0xff) << PERF_RATIO_SHIFT)
 
 /* ---- the table ---- */
 
@@ -202,7 +184,7 @@ struct msr {
 
 static const struct msr table[] = {
     {MSR_IA32_TIME_STAMP_COUNTER, ANY, NULL, 0, cpu_tsc, tsc_write},
-    {MSR_IA32_PLATFORM_ID, READ_ONLY, NULL, 0, zero_read, NULL},
+    {MSR_IA32_PLATFORM_ID, READ_ONLY, NULL, 0, platform_id_read, NULL},
     {MSR_SMI_COUNT, READ_ONLY, has_smi_count, 0, smi_count_read, NULL},
     {MSR_IA32_FEATURE_CONTROL, ANY, has_feature_control, 0, feature_control_read,
      feature_control_write},
@@ -210,14 +192,16 @@ static const struct msr table[] = {
     {MSR_IA32_BIOS_SIGN_ID, ANY, NULL, 0, bios_sign_id_read, bios_sign_id_write},
     {MSR_IA32_MPERF, ANY, has_perf_clocks, 0, mperf_read, mperf_write},
     {MSR_IA32_APERF, ANY, has_perf_clocks, 0, aperf_read, aperf_write},
-    {MSR_IA32_MTRRCAP, READ_ONLY, has_mtrr, 0, mtrrcap_read, NULL},
+    {MSR_PLATFORM_INFO, READ_ONLY, has_platform_info, 0, platform_info_read, NULL},
+    {MSR_MISC_FEATURES_ENABLES, ANY, has_cpuid_faulting, 0, misc_features_read,
+     misc_features_write},
     {MSR_IA32_SYSENTER_CS, ANY, has_sep, FIELD(sysenter_cs), NULL, NULL},
     {MSR_IA32_SYSENTER_ESP, CANONICAL, has_sep, FIELD(sysenter_esp), NULL, NULL},
     {MSR_IA32_SYSENTER_EIP, CANONICAL, has_sep, FIELD(sysenter_eip), NULL, NULL},
-    {MSR_IA32_MCG_CAP, ANY, has_mca, 0, zero_read, ignore_write},
-    {MSR_IA32_MCG_STATUS, ANY, has_mca, 0, zero_read, write_zero_only},
+    {MSR_IA32_PERF_STATUS, READ_ONLY, has_turbo_ratio, 0, perf_status_read, NULL},
+    {MSR_IA32_PERF_CTL, ANY, has_turbo_ratio, 0, perf_ctl_read, perf_ctl_write},
+    {MSR_TURBO_RATIO_LIMIT, READ_ONLY, has_turbo_ratio, 0, turbo_ratio_read, NULL},
     {MSR_IA32_PAT, ANY, has_pat, FIELD(pat), NULL, pat_write},
-    {MSR_IA32_MTRR_DEF_TYPE, ANY, has_mtrr, 0, mtrr_def_type_read, mtrr_def_type_write},
     {MSR_IA32_EFER, ANY, has_efer, FIELD(efer), NULL, efer_write},
     {MSR_IA32_STAR, ANY, has_long_mode, FIELD(star), NULL, NULL},
     {MSR_IA32_LSTAR, CANONICAL, has_long_mode, FIELD(lstar), NULL, NULL},
@@ -237,56 +221,51 @@ static const struct msr *lookup(const struct cpu *cpu, uint32_t msr)
     return NULL;
 }
 
-static bool lapic_owns(uint32_t msr)
+static bool pmu_part_owns(const struct cpu *cpu, uint32_t msr)
 {
+    return pmu_owns_msr(cpu->pmu, msr);
+}
+static bool pmu_part_read(struct cpu *cpu, uint32_t msr, uint64_t *value)
+{
+    return pmu_rdmsr(cpu->pmu, msr, value);
+}
+static bool pmu_part_write(struct cpu *cpu, uint32_t msr, uint64_t value)
+{
+    return pmu_wrmsr(cpu->pmu, msr, value);
+}
+static bool lapic_part_owns(const struct cpu *cpu, uint32_t msr)
+{
+    (void)cpu;
     return msr == MSR_IA32_APIC_BASE || msr == MSR_IA32_TSC_DEADLINE ||
            (msr >= MSR_X2APIC_BASE && msr <= MSR_X2APIC_LAST);
 }
-
-/* The MTRRs hold what is written; the model's memory has no types. SDM vol. 3 "Memory Type Range
- * Registers (MTRRs)". NULL: not an MTRR. */
-static uint64_t *mtrr(struct cpu *cpu, uint32_t msr, uint64_t *reserved)
+static bool lapic_part_read(struct cpu *cpu, uint32_t msr, uint64_t *value)
 {
-    struct system_state *s = cpu->system;
-    uint32_t i = msr - MSR_IA32_MTRR_PHYSBASE0;
-    *reserved = 0;
-    if (!has_mtrr(cpu))
-        return NULL;
-    if (i < 2 * MTRR_VARIABLE) {
-        uint64_t above = ~(ARCH_BIT(max_physical_bits(cpu)) - 1);
-        *reserved = above | (i & 1 ? 0x7ff : 0xf00);
-        return &s->mtrr_var[i / 2][i % 2];
-    }
-    for (i = 0; i < MTRR_FIXED; i++)
-        if (mtrr_fixed_msr[i] == msr)
-            return &s->mtrr_fixed[i];
-    return NULL;
+    return lapic_rdmsr(cpu->lapic, msr, value);
+}
+static bool lapic_part_write(struct cpu *cpu, uint32_t msr, uint64_t value)
+{
+    return lapic_wrmsr(cpu->lapic, msr, value);
 }
 
-static bool mtrr_value_ok(uint32_t msr, uint64_t value, uint64_t reserved)
-{
-    if (value & reserved)
-        return false;
-    uint32_t i = msr - MSR_IA32_MTRR_PHYSBASE0;
-    if (i < 2 * MTRR_VARIABLE)
-        return (i & 1) || memory_type_valid(value & 0xff);
-    for (unsigned b = 0; b < 64; b += 8)
-        if (!memory_type_valid(value >> b & 0xff))
-            return false;
-    return true;
-}
+/* Parts with registers of their own. */
+static const struct {
+    bool (*owns)(const struct cpu *cpu, uint32_t msr);
+    bool (*read)(struct cpu *cpu, uint32_t msr, uint64_t *value);
+    bool (*write)(struct cpu *cpu, uint32_t msr, uint64_t value);
+} parts[] = {
+    {pmu_part_owns, pmu_part_read, pmu_part_write},
+    {lapic_part_owns, lapic_part_read, lapic_part_write},
+    {mtrr_owns, mtrr_read, mtrr_write},
+    {machine_check_owns, machine_check_read, machine_check_write},
+};
+#define PARTS (sizeof parts / sizeof *parts)
 
 bool cpu_rdmsr(struct cpu *cpu, uint32_t msr, uint64_t *value)
 {
-    uint64_t reserved, *range;
-    if (pmu_owns_msr(cpu->pmu, msr))
-        return pmu_rdmsr(cpu->pmu, msr, value);
-    if (lapic_owns(msr))
-        return lapic_rdmsr(cpu->lapic, msr, value);
-    if ((range = mtrr(cpu, msr, &reserved))) {
-        *value = *range;
-        return true;
-    }
+    for (unsigned i = 0; i < PARTS; i++)
+        if (parts[i].owns(cpu, msr))
+            return parts[i].read(cpu, msr, value);
     const struct msr *m = lookup(cpu, msr);
     if (!m)
         return false;
@@ -296,17 +275,9 @@ bool cpu_rdmsr(struct cpu *cpu, uint32_t msr, uint64_t *value)
 
 bool cpu_wrmsr(struct cpu *cpu, uint32_t msr, uint64_t value)
 {
-    uint64_t reserved, *range;
-    if (pmu_owns_msr(cpu->pmu, msr))
-        return pmu_wrmsr(cpu->pmu, msr, value);
-    if (lapic_owns(msr))
-        return lapic_wrmsr(cpu->lapic, msr, value);
-    if ((range = mtrr(cpu, msr, &reserved))) {
-        if (!mtrr_value_ok(msr, value, reserved))
-            return false;
-        *range = value;
-        return true;
-    }
+    for (unsigned i = 0; i < PARTS; i++)
+        if (parts[i].owns(cpu, msr))
+            return parts[i].write(cpu, msr, value);
     const struct msr *m = lookup(cpu, msr);
     if (!m || m->check == READ_ONLY || (m->check == CANONICAL && !canonical(value)) ||
         (m->check == LOW32 && value >> 32))

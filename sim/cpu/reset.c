@@ -44,6 +44,7 @@ static void reset_msrs(struct cpu *cpu)
     memset(s, 0, sizeof *s);
     s->feature_control = 1; /* locked by the firmware, VMX off */
     s->xcr0 = 1;
+    mtrr_firmware(cpu);
 }
 
 void cpu_reset(struct cpu *cpu, bool init)

@@ -10,9 +10,8 @@
 
 #include "sim/cpu/internal.h"
 
-#define MTRR_VARIABLE 8
-#define MTRR_FIXED    11
-#define DEBUG_REGS    4
+#define MTRR_FIXED 11
+#define DEBUG_REGS 4
 
 struct system_state {
     struct tlb_entry scratch;       /* translation that must not be kept, see tlb_fill */
@@ -21,7 +20,9 @@ struct system_state {
     uint64_t tsc_adjust;
     uint64_t feature_control;
     uint64_t bios_sign_id;
-    uint64_t mtrr_def_type, mtrr_fixed[MTRR_FIXED], mtrr_var[MTRR_VARIABLE][2];
+    uint64_t mtrr_def_type, mtrr_fixed[MTRR_FIXED], mtrr_var[PROFILE_MAX_MTRR][2];
+    uint64_t mcg_ctl, mc_ctl[PROFILE_MAX_BANKS];
+    uint64_t misc_features, perf_ctl;
     uint64_t xcr0;
     /* What IA32_MPERF and IA32_APERF held when the core had run for so many slots. */
     uint64_t mperf, aperf, perf_since;
@@ -41,6 +42,26 @@ uint64_t mperf_read(const struct cpu *cpu);
 uint64_t aperf_read(const struct cpu *cpu);
 bool mperf_write(struct cpu *cpu, uint64_t value);
 bool aperf_write(struct cpu *cpu, uint64_t value);
+
+/* mtrr.c, machine_check.c: owns says whether the register is there. */
+bool mtrr_owns(const struct cpu *cpu, uint32_t msr);
+bool mtrr_read(struct cpu *cpu, uint32_t msr, uint64_t *value);
+bool mtrr_write(struct cpu *cpu, uint32_t msr, uint64_t value);
+void mtrr_firmware(struct cpu *cpu);
+bool machine_check_owns(const struct cpu *cpu, uint32_t msr);
+bool machine_check_read(struct cpu *cpu, uint32_t msr, uint64_t *value);
+bool machine_check_write(struct cpu *cpu, uint32_t msr, uint64_t value);
+
+/* SDM vol. 3 "Memory Types and Their Properties", "Page Attribute Table (PAT)". */
+enum memory_type {
+    MEMORY_UC = 0,
+    MEMORY_WC = 1,
+    MEMORY_WT = 4,
+    MEMORY_WP = 5,
+    MEMORY_WB = 6,
+    MEMORY_UC_MINUS = 7,
+};
+bool memory_type_valid(unsigned type); /* in an MTRR */
 
 struct fault {
     unsigned vector;

@@ -129,6 +129,9 @@ void op_cpuid(struct cpu *cpu, const struct insn *in)
     (void)in;
     uint32_t out[4];
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_serialize);
+    /* SDM vol. 2 "CPUID", CPUID faulting (vol. 4, 140H): #GP above ring 0. */
+    if ((cpu->system->misc_features & MISC_FEATURES_CPUID_FAULTING) && cpu->cpl != 0)
+        cpu_gp0(cpu);
     if (fault_cpuid(cpu, cpu->r[RAX]))
         virtualization_exception(cpu, EXIT_CPUID);
     cpu_cpuid(cpu, cpu->r[RAX], cpu->r[RCX], out);

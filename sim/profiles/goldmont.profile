@@ -23,7 +23,7 @@ description = Celeron J3455, Goldmont (Apollo Lake): perfmon version 4
 microcode = 0x48
 
 cpuid.0x0 = 0x00000015 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x000506c9 0x00010800 0x01a02010 0x000bab7c
+cpuid.0x1 = 0x000506c9 0x00010800 0x01a02010 0x000bfbfc
 cpuid.0x2 = 0x00feff01 0x000000f0 0 0
 cpuid.0x4.0 = 0x00000121 0x0140003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000
@@ -47,6 +47,10 @@ cpuid.0x80000007 = 0 0 0 0x00000100
 cpuid.0x80000008 = 0x00003027 0 0 0
 
 msr.smi_count = yes
+msr.mtrr_variable = 10
+msr.mcg_cap = 0x807
+msr.platform_info = 0x80000000f00
+msr.turbo_ratio_limit = 0x17171717
 
 clock.core_hz = 2300000000 # burst
 clock.tsc_hz = 1497600000
