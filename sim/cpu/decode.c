@@ -16,6 +16,7 @@
 
 #include "sim/cpu/ops.h"
 #include "sim/cpu/system.h"
+#include "sim/cpu/vector.h"
 #include "sim/cpu/window.h"
 
 enum shape {
@@ -257,7 +258,7 @@ static uint8_t log2_bytes(unsigned bits)
     return bits >= 64 ? 3 : bits == 32 ? 2 : bits == 16 ? 1 : 0;
 }
 
-static uint8_t register_offset(ZydisRegister r)
+uint8_t register_offset(ZydisRegister r)
 {
     if (r == ZYDIS_REGISTER_NONE)
         return OFF_NONE;
@@ -293,8 +294,8 @@ static uint64_t width_mask(unsigned bits)
     return bits >= 64 ? UINT64_MAX : (1ULL << bits) - 1;
 }
 
-static void set_memory(struct op *op, const ZydisDecodedInstruction *z,
-                       const ZydisDecodedOperand *o, uint32_t mode)
+void decode_memory(struct op *op, const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o,
+                   uint32_t mode)
 {
     op->mask = width_mask(z->address_width);
     op->disp = o->mem.disp.has_displacement ? o->mem.disp.value : 0;
@@ -321,7 +322,7 @@ static void set_source(struct op *op, const ZydisDecodedInstruction *z,
         break;
     case ZYDIS_OPERAND_TYPE_MEMORY:
         op->form = FORM_RM;
-        set_memory(op, z, o, mode);
+        decode_memory(op, z, o, mode);
         break;
     default:
         op->form = FORM_RI;
@@ -335,7 +336,7 @@ static void set_target(struct op *op, const ZydisDecodedInstruction *z,
 {
     if (o->type == ZYDIS_OPERAND_TYPE_MEMORY) {
         op->form = FORM_MR;
-        set_memory(op, z, o, mode);
+        decode_memory(op, z, o, mode);
     } else {
         op->form = FORM_RR;
         op->d = register_offset(o->reg.value);
@@ -349,7 +350,7 @@ static void set_binary(struct op *op, const ZydisDecodedInstruction *z,
         op->s = register_offset(o[1].reg.value);
     } else if (o[1].type == ZYDIS_OPERAND_TYPE_MEMORY) {
         op->form = FORM_RM;
-        set_memory(op, z, &o[1], mode);
+        decode_memory(op, z, &o[1], mode);
     } else {
         op->form = op->form == FORM_MR ? FORM_MI : FORM_RI;
         op->imm = o[1].imm.value.u;
@@ -399,7 +400,7 @@ static enum kind translate_x87(struct cpu *cpu, struct op *op, const struct deco
     op->base = op->index = OFF_NONE;
     for (unsigned i = 0; i < z->operand_count; i++)
         if (d->o[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
-            set_memory(op, z, &d->o[i], exec_of(cpu)->mode);
+            decode_memory(op, z, &d->o[i], exec_of(cpu)->mode);
     op->fn = x87_decode(cpu, op, z->opcode, modrm, z->operand_width == 16);
     if (op->fn)
         return KIND_NORMAL;
@@ -415,7 +416,11 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
     uint32_t mode = exec_of(cpu)->mode;
     if (is_x87(z))
         return translate_x87(cpu, op, d);
+    op->base = op->index = OFF_NONE;
+    if (vector_decode(cpu, op, z, o, mode))
+        return op->fn == op_undefined ? KIND_BRANCH : KIND_NORMAL;
     const struct recipe *r = recipes[z->mnemonic].shape ? &recipes[z->mnemonic] : NULL;
+    /* What vector.c does not know, under a mnemonic that a string instruction has as well. */
     bool vector_extension =
         z->meta.category != ZYDIS_CATEGORY_STRINGOP &&
         (z->mnemonic == ZYDIS_MNEMONIC_MOVSD || z->mnemonic == ZYDIS_MNEMONIC_CMPSD);
@@ -436,7 +441,6 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
     op->fn = r->fn;
     op->cc = r->cc;
     op->size = log2_bytes(o[0].size);
-    op->base = op->index = OFF_NONE;
     switch (r->shape) {
     case SHAPE_TABLE:
         set_binary(op, z, o, mode);
@@ -517,7 +521,7 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
         break;
     case SHAPE_LEA:
         op->d = register_offset(o[0].reg.value);
-        set_memory(op, z, &o[1], mode);
+        decode_memory(op, z, &o[1], mode);
         if (op->size > 1)
             op->fn = op->size == 2 ? r->fn32 : r->fn64;
         break;
@@ -612,7 +616,8 @@ struct score {
 static bool plain_move(ZydisMnemonic m)
 {
     return m == ZYDIS_MNEMONIC_MOV || m == ZYDIS_MNEMONIC_MOVZX || m == ZYDIS_MNEMONIC_MOVSX ||
-           m == ZYDIS_MNEMONIC_MOVSXD || m == ZYDIS_MNEMONIC_PUSH || m == ZYDIS_MNEMONIC_POP;
+           m == ZYDIS_MNEMONIC_MOVSXD || m == ZYDIS_MNEMONIC_PUSH || m == ZYDIS_MNEMONIC_POP ||
+           vector_is_move(m);
 }
 
 static bool is_multiply(ZydisMnemonic m)

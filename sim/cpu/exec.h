@@ -4,6 +4,7 @@
 #define PMUSIM_CPU_EXEC_H
 
 #include "sim/cpu/internal.h"
+#include "sim/fpu/vector.h"
 
 struct op;
 /* A handler executes its instruction and ends with a tail call of the next one's (NEXT), so that a
@@ -24,7 +25,10 @@ enum form { FORM_RR, FORM_RI, FORM_RM, FORM_MR, FORM_MI, FORM_N };
  * case. */
 struct op {
     op_fn fn;
-    uint64_t imm;  /* immediate, sign-extended to 64 bits; or the target of a direct branch */
+    union {
+        uint64_t imm; /* immediate, sign-extended to 64 bits; or the target of a direct branch */
+        vector_fn *vector; /* what a vector instruction computes */
+    };
     int64_t disp;  /* displacement; absolute when RIP-relative */
     uint64_t mask; /* of the effective address, by address size */
     uint64_t rip;
@@ -37,6 +41,8 @@ struct op {
     uint8_t from;    /* source size where it differs (MOVZX); address size of string ops */
     uint8_t form;
     uint8_t cc; /* condition; other small data of the family */
+    /* Vector instructions, see vector.h: */
+    uint8_t vector_state, vector_imm, vector_c;
 };
 
 #define BLOCK_MAX_OPS 64
@@ -130,6 +136,10 @@ void blocks_done(struct cpu *cpu);
 /* decode.c: decodes the block at the linear address of rip. */
 struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical);
 void decode_init(struct cpu *cpu);
+/* Operands, for the decoders of other families. */
+void decode_memory(struct op *op, const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o,
+                   uint32_t mode);
+uint8_t register_offset(ZydisRegister r);
 
 /* exec.c */
 void op_leave(struct cpu *cpu, const struct op *op);

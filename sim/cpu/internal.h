@@ -74,6 +74,8 @@ bool system_exits(const struct insn *in);
 /* An instruction that is neither the interpreter's nor the system part's: its exception where CPUID
  * does not announce it or it is not switched on, otherwise cpu_unsupported. */
 _Noreturn void missing_instruction(struct cpu *cpu, const struct insn *in);
+/* Does CPUID announce it? */
+bool instruction_announced(const struct cpu *cpu, const ZydisDecodedInstruction *z);
 
 /* Effective linear address of a memory operand of in, with the segmentation checks (SDM vol. 3
  * "Limit Checking", "Canonical"). */

@@ -122,6 +122,67 @@ void span_write(struct cpu *cpu, const struct span *sp, uint64_t value)
         part_write(cpu, &sp->page[1], 0, sp->n - sp->first, value >> (8 * sp->first));
 }
 
+/* A device sees quadwords. */
+static unsigned piece(unsigned left)
+{
+    return left < 8 ? left : 8;
+}
+static void part_read_bytes(struct cpu *cpu, const struct tlb_entry *e, unsigned offset, unsigned n,
+                            uint8_t *out)
+{
+    for (unsigned i = 0; i < n; i += 8) {
+        uint64_t v = part_read(cpu, e, offset + i, piece(n - i));
+        memcpy(out + i, &v, piece(n - i));
+    }
+}
+static void part_write_bytes(struct cpu *cpu, const struct tlb_entry *e, unsigned offset,
+                             unsigned n, const uint8_t *in)
+{
+    for (unsigned i = 0; i < n; i += 8)
+        part_write(cpu, e, offset + i, piece(n - i), host_get(in + i, piece(n - i)));
+}
+
+void span_read_bytes(struct cpu *cpu, const struct span *sp, void *out)
+{
+    span_timing(cpu, sp, false);
+    part_read_bytes(cpu, &sp->page[0], sp->linear & (PAGE_BYTES - 1), sp->first, out);
+    if (sp->first < sp->n)
+        part_read_bytes(cpu, &sp->page[1], 0, sp->n - sp->first, (uint8_t *)out + sp->first);
+}
+
+void span_write_bytes(struct cpu *cpu, const struct span *sp, const void *in)
+{
+    span_timing(cpu, sp, true);
+    part_write_bytes(cpu, &sp->page[0], sp->linear & (PAGE_BYTES - 1), sp->first, in);
+    if (sp->first < sp->n)
+        part_write_bytes(cpu, &sp->page[1], 0, sp->n - sp->first, (const uint8_t *)in + sp->first);
+}
+
+void span_write_masked(struct cpu *cpu, const struct span *sp, const uint8_t *in,
+                       const uint8_t *selected)
+{
+    span_timing(cpu, sp, true);
+    for (unsigned i = 0; i < sp->n; i++)
+        if (selected[i])
+            part_write(cpu, &sp->page[i >= sp->first], (sp->linear + i) & (PAGE_BYTES - 1), 1,
+                       in[i]);
+}
+
+void load_bytes_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n, void *out)
+{
+    struct span sp;
+    span_open(cpu, &sp, op, linear, n, ACCESS_READ, cpu->cpl == 3);
+    span_read_bytes(cpu, &sp, out);
+}
+
+void store_bytes_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n,
+                      const void *in)
+{
+    struct span sp;
+    span_open(cpu, &sp, op, linear, n, ACCESS_WRITE, cpu->cpl == 3);
+    span_write_bytes(cpu, &sp, in);
+}
+
 uint64_t load_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n)
 {
     struct span sp;
@@ -183,8 +244,9 @@ uint64_t segment_linear(struct cpu *cpu, unsigned seg, uint64_t offset, unsigned
         linear = (uint32_t)(s->base + offset);
     }
     /* Of x87's larger operands, 80 bits have the boundary of 8 bytes, an environment that of its
-     * words. */
-    unsigned boundary = n == 10 ? 8 : n & -n;
+     * words. Vectors have that of quadwords: what must be aligned on more asks for it itself, by
+     * #GP. */
+    unsigned boundary = n == 10 || n % 16 == 0 ? 8 : n & -n;
     if ((exec_of(cpu)->mode & MODE_ALIGN) && (linear & (boundary - 1)) && cpu->cpl == 3)
         cpu_fault(cpu, VEC_AC, 0);
     return linear;

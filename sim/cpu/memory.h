@@ -20,6 +20,13 @@ void span_open(struct cpu *cpu, struct span *sp, const struct op *op, uint64_t l
 uint64_t span_read(struct cpu *cpu, const struct span *sp);
 void span_write(struct cpu *cpu, const struct span *sp, uint64_t value);
 
+/* The same for any number of bytes up to a page. */
+void span_read_bytes(struct cpu *cpu, const struct span *sp, void *out);
+void span_write_bytes(struct cpu *cpu, const struct span *sp, const void *in);
+/* Only the bytes for which selected is not 0. */
+void span_write_masked(struct cpu *cpu, const struct span *sp, const uint8_t *in,
+                       const uint8_t *selected);
+
 uint64_t load_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n);
 void store_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n, uint64_t v);
 
@@ -80,6 +87,40 @@ static always_inline void store(struct cpu *cpu, const struct op *op, uint64_t l
         return;
     }
     store_slow(cpu, op, linear, n, v);
+}
+
+/* Vectors, of any number of bytes up to 64. */
+void load_bytes_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n, void *out);
+void store_bytes_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n,
+                      const void *in);
+
+static always_inline void load_bytes(struct cpu *cpu, const struct op *op, uint64_t linear,
+                                     unsigned n, void *out)
+{
+    cpu->op = op;
+    struct tlb_entry *e = tlb_slot(cpu, linear, ACCESS_READ, cpu->cpl == 3);
+    if (tlb_hit(cpu, e, linear, n)) {
+        unsigned offset = linear & (PAGE_BYTES - 1);
+        uarch_load(cpu, linear, e->physical + offset);
+        memcpy(out, e->host + offset, n);
+        return;
+    }
+    load_bytes_slow(cpu, op, linear, n, out);
+}
+
+static always_inline void store_bytes(struct cpu *cpu, const struct op *op, uint64_t linear,
+                                      unsigned n, const void *in)
+{
+    cpu->op = op;
+    struct tlb_entry *e = tlb_slot(cpu, linear, ACCESS_WRITE, cpu->cpl == 3);
+    if (tlb_hit(cpu, e, linear, n)) {
+        unsigned offset = linear & (PAGE_BYTES - 1);
+        uarch_store(cpu, linear, e->physical + offset);
+        memcpy(e->host + offset, in, n);
+        code_check(cpu, e->physical + offset, n);
+        return;
+    }
+    store_bytes_slow(cpu, op, linear, n, in);
 }
 
 /* Read-modify-write: the page is checked for the write before the read. */

@@ -101,16 +101,27 @@ static const struct {
     // clang-format on
 };
 
-static bool announced(const struct cpu *cpu, const ZydisDecodedInstruction *z)
+static const __typeof__(announced_by[0]) *announcement(const ZydisDecodedInstruction *z)
 {
     for (unsigned i = 0; i < sizeof(announced_by) / sizeof(announced_by[0]); i++) {
         const __typeof__(announced_by[0]) *a = &announced_by[i];
         if (a->extension == z->meta.isa_ext && (a->set == ALL || a->set == z->meta.isa_set))
-            return a->leaf != NOWHERE &&
-                   cpuid_has(cpu, a->leaf, a->subleaf, a->reg, 1u << a->bit) &&
-                   (a->cr4 & ~cpu->cr4) == 0;
+            return a;
     }
-    return true;
+    return NULL;
+}
+
+bool instruction_announced(const struct cpu *cpu, const ZydisDecodedInstruction *z)
+{
+    const __typeof__(announced_by[0]) *a = announcement(z);
+    return !a || (a->leaf != NOWHERE && cpuid_has(cpu, a->leaf, a->subleaf, a->reg, 1u << a->bit));
+}
+
+/* By CR4, which alone does not make it executable: XCR0 is looked at by who executes it. */
+static bool switched_on(const struct cpu *cpu, const ZydisDecodedInstruction *z)
+{
+    const __typeof__(announced_by[0]) *a = announcement(z);
+    return !a || (a->cr4 & ~cpu->cr4) == 0;
 }
 
 /* What CR0 and CR4 say of MMX and SSE. SDM vol. 3 "Interrupt 7—Device Not Available Exception
@@ -138,7 +149,7 @@ _Noreturn void missing_instruction(struct cpu *cpu, const struct insn *in)
     const ZydisDecodedInstruction *z = &in->z;
     /* SDM vol. 2 "Exceptions for VEX-encoded instructions": #UD in real mode. */
     bool vex = z->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY;
-    if (!announced(cpu, z) || (vex && !protected_mode(cpu)))
+    if (!instruction_announced(cpu, z) || !switched_on(cpu, z) || (vex && !protected_mode(cpu)))
         cpu_fault(cpu, VEC_UD, 0);
     check_switched_on(cpu, z);
     cpu_unsupported(cpu, ZydisMnemonicGetString(z->mnemonic));

@@ -261,6 +261,8 @@ HANDLER(op_adx);
 HANDLER(op_crc32);
 HANDLER(op_fwait);
 
+/* #MF where x87 has an exception pending that is not masked. */
+void x87_check_pending(struct cpu *cpu);
 /* The handler of an x87 instruction, with op's fields but those of its memory operand filled in;
  * NULL: undefined. environment16: FNSTENV and the like in their 16-bit formats. */
 op_fn x87_decode(struct cpu *cpu, struct op *op, uint8_t opcode, uint8_t modrm, bool environment16);

@@ -26,7 +26,7 @@ static void check_available(struct cpu *cpu, const struct op *op)
     if (unlikely(cpu->cr0 & (CR0_EM | CR0_TS)))
         cpu_fault(cpu, VEC_NM, 0);
 }
-static void check_pending(struct cpu *cpu)
+void x87_check_pending(struct cpu *cpu)
 {
     if (likely(!x87_pending(&cpu->fpu)))
         return;
@@ -37,7 +37,7 @@ static void check_pending(struct cpu *cpu)
 static void wait(struct cpu *cpu, const struct op *op)
 {
     check_available(cpu, op);
-    check_pending(cpu);
+    x87_check_pending(cpu);
 }
 
 /* The pointers to the last instruction that was no control instruction. FOP is that of the last
@@ -256,7 +256,7 @@ HANDLER(op_fwait)
     cpu->op = op;
     if ((cpu->cr0 & (CR0_MP | CR0_TS)) == (CR0_MP | CR0_TS))
         cpu_fault(cpu, VEC_NM, 0);
-    check_pending(cpu);
+    x87_check_pending(cpu);
     NEXT;
 }
 static HANDLER(init_or_clear) /* DB E2, E3 */

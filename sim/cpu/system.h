@@ -272,6 +272,7 @@ system_op op_cli_sti, op_popf, op_hlt, op_monitor, op_mwait, op_stac;
 system_op op_jmp_far, op_call_far, op_ret_far, op_iret;
 system_op op_int, op_syscall, op_sysret, op_sysenter, op_sysexit;
 system_op op_in_out, op_ins, op_outs;
+system_op op_fxsave, op_fxrstor;
 system_op op_rdmsr, op_wrmsr, op_rdtsc, op_rdtscp, op_rdpmc, op_cpuid, op_tdcall, op_ud;
 
 #endif

@@ -35,6 +35,7 @@ struct fpu {
 };
 
 #define MXCSR_RESET       0x1f80
+#define MXCSR_MASK        0xffff /* bits that are not reserved, with DAZ: what FXSAVE tells of it */
 #define X87_CONTROL_RESET 0x0040 /* after power-on; FNINIT gives 37FH */
 
 #endif
