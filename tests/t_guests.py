@@ -29,6 +29,7 @@ SYSTEM = {
     "protected": (1, ["skylake", "core2"]),
     "x87": (1, ["skylake"]),
     "simd": (1, ["skylake"]),
+    "float": (1, ["skylake"]),
     "pmu": (1, ["core2", "kvm", "westmere", "sandybridge", "haswell", "skylake", "icelake", "sapphirerapids", "alderlake", "goldmont", "gracemont", "arrowlake"]),
 }
 
@@ -85,6 +86,13 @@ QEMU_DIFFERS = {
         (r"x87 exception pending|shows ES", "QEMU's MMX does not wait for x87, and clears TOP"),
         (r"reserved bit of MXCSR|LDMXCSR of one|changes nothing", "QEMU takes reserved bits of MXCSR"),
     ],
+    "float": [
+        (r"= 0: #XM|#XM (pushes|leaves)|destination stays|leaves the register|OSXMMEXCPT", "QEMU sets the flags and raises no #XM"),
+        (r"overflow was not computed|with (UE|OE) alone", "QEMU's flags are those of masked exceptions"),
+        (r"CVTTPS2PI from memory", "QEMU does not ask for CR4.OSFXSR there"),
+        (r"CVTTPD2PI of 16 bytes", "QEMU checks no alignment there"),
+        (r"no MMX instruction", "QEMU takes it for one"),
+    ],
     "protected": [
         (r"reserved bit 21", NO_P),
         (r"past the limit|across the limit|null selector: #GP$|through CS", NO_LIMIT),
@@ -111,7 +119,7 @@ def points(result):
 
 # What the guest asks CPUID for.
 SIMD = "cpuid.0x1=0x000506e3 0x00010800 0x01a02010 0x07abab7c"  # skylake's, and MMX, FXSR, SSE, SSE2
-SETTINGS = {"simd": ["--set", SIMD]}
+SETTINGS = {"simd": ["--set", SIMD], "float": ["--set", SIMD]}
 
 
 def in_pmusim(guest, cpus, profile):

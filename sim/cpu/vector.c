@@ -105,6 +105,8 @@ bool vector_decode(struct cpu *cpu, struct op *op, const ZydisDecodedInstruction
     for (unsigned i = z->operand_count_visible; i < z->operand_count; i++)
         if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
             decode_memory(op, z, &o[i], mode); /* MASKMOVDQU's */
+    if (r->rules & VR_SSE)
+        op->vector_state |= STATE_SSE;
     op->size = vex ? (z->avx.vector_length == 256 ? 5 : 4)
                : op->vector_state & STATE_SSE || !(op->vector_state & STATE_MMX) ? 4
                                                                                  : 3;

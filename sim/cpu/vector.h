@@ -39,6 +39,7 @@ enum {
     VR_MOVE = 1 << 5,      /* moves: with an operand in memory it is a load or store alone */
     VR_XMM0 = 1 << 6,      /* the legacy form's third source is XMM0 */
     VR_NO_STATE = 1 << 7,  /* uses no vector register, and asks for no permission (MOVNTI) */
+    VR_SSE = 1 << 8,       /* asks for SSE's permission though no operand may be an XMM register */
 };
 
 struct vector_recipe {
@@ -47,7 +48,7 @@ struct vector_recipe {
     vector_fn *store; /* with the destination in memory, likewise */
     vector_fn *imm;   /* with an immediate in place of a source (VPERMILPS) */
     op_fn handler;    /* instead of the frame's own */
-    uint8_t rules;
+    uint16_t rules;
 };
 
 extern const struct vector_recipe vector_integer[ZYDIS_MNEMONIC_MAX_VALUE + 1];
