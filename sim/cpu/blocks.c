@@ -208,16 +208,11 @@ struct block *blocks_find(struct cpu *cpu)
         cpu_gp0(cpu);
     uint64_t physical = fetch_physical(cpu, linear);
 
-    struct block *last = x->last, *b;
-    if (last && matches(b = last->successor[0], physical, cpu->rip, x->mode) &&
-        b->second == NO_PAGE)
+    struct block *last = x->last, *b, *none = NULL, **follows = &none;
+    if (last)
+        follows = &last->successor[cpu->rip != last->end];
+    if (matches(b = *follows, physical, cpu->rip, x->mode) && b->second == NO_PAGE)
         return b;
-    if (last && matches(b = last->successor[1], physical, cpu->rip, x->mode) &&
-        b->second == NO_PAGE) {
-        last->successor[1] = last->successor[0];
-        last->successor[0] = b;
-        return b;
-    }
     unsigned h = hash_of(physical, cpu->rip, x->mode);
     for (b = c->hash[h]; b; b = b->hash_next)
         if (matches(b, physical, cpu->rip, x->mode))
@@ -243,10 +238,7 @@ struct block *blocks_find(struct cpu *cpu)
         }
         c->n++;
     }
-    last = x->last;
-    if (last) {
-        last->successor[1] = last->successor[0];
-        last->successor[0] = b;
-    }
+    if (x->last)
+        *follows = b;
     return b;
 }

@@ -954,7 +954,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     bound = end->before.slots + 1 + (uint64_t)accesses * cpu->uarch->max_access_slots +
             cpu->uarch->max_branch_slots;
     if (kind == KIND_SYSTEM)
-        bound = UINT64_MAX / 2; /* always run with everything up to date */
+        bound = BOUND_SYSTEM;
 
     struct block *b = zeroed(cpu, sizeof(*b) + (n + 1) * sizeof(struct op), NULL);
     b->physical = physical;
@@ -963,6 +963,8 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     b->second = second_page;
     b->mode = x->mode;
     b->n = n;
+    b->end = rip;
+    b->sum = end->before;
     b->bytes = offset - (linear & (PAGE_BYTES - 1));
     memcpy(b->op, ops, (n + 1) * sizeof(struct op));
     if (cpu->profile->uarch.window) {

@@ -138,6 +138,18 @@ static inline void add(struct cpu *cpu, const struct block *b, unsigned first, u
     total[EV_STORE] += (uint64_t)(e->stores - f->stores) * sign;
 }
 
+void exec_settle(struct cpu *cpu)
+{
+    struct exec *x = exec_of(cpu);
+    struct op_sum sum = {.counts = x->counts};
+    uint64_t *total = cpu->total[cpu->cpl != 0];
+    total[EV_INSN] += sum.insns;
+    total[EV_UOPS] += sum.uops;
+    total[EV_LOAD] += sum.loads;
+    total[EV_STORE] += sum.stores;
+    x->counts = 0;
+}
+
 static void account(struct cpu *cpu, const struct block *b, unsigned first, unsigned end,
                     uint64_t sign)
 {
@@ -173,6 +185,7 @@ void op_leave(struct cpu *cpu, const struct op *op)
     exec_unpatch(x);
     take_back_from(cpu, index);
     cpu->rip = op->rip;
+    cpu->deadline = 0; /* no block follows */
     if (!x->running->dead && index < x->running->n) {
         x->position = x->running;
         x->position_index = index;
@@ -200,6 +213,7 @@ void exec_stop_after(struct cpu *cpu)
     if (!b || b->dead || op < b->op || op >= b->op + b->n)
         return;
     unsigned index = op - b->op;
+    exec_settle(cpu);
     take_back_from(cpu, index + 1);
     if (!x->patched)
         leave_before(x, &b->op[index + 1]);
@@ -209,9 +223,10 @@ void exec_taken(struct cpu *cpu, enum branch_kind kind, uint64_t from, uint64_t 
                 bool mispredicted)
 {
     cpu->total[cpu->cpl != 0][EV_BRANCH_TAKEN]++;
-    exec_of(cpu)->took_branch = true;
-    if (unlikely(cpu->want_branches || (cpu->trace & TRACE_BRANCH)))
+    if (unlikely(cpu->want_branches || (cpu->trace & TRACE_BRANCH))) {
+        exec_settle(cpu);
         cpu_branch_taken(cpu, kind, from, to, cpu->cpl, mispredicted);
+    }
 }
 
 void exec_branch(struct cpu *cpu, const struct op *op, enum branch_kind kind, uint64_t target,
@@ -303,7 +318,9 @@ static bool service(struct cpu *cpu)
             exec_of(cpu)->last = NULL;
         }
     }
-    uint64_t d = min64(min64(cpu->until, cpu->pause), pmu_deadline(cpu->pmu));
+    /* Never past what a system instruction's block might cost. */
+    uint64_t d = min64(min64(cpu->until, cpu->pause), BOUND_SYSTEM);
+    d = min64(d, pmu_deadline(cpu->pmu));
     d = min64(d, machine_deadline(cpu));
     if (left != UINT64_MAX)
         d = min64(d, cpu->now + left);
@@ -360,7 +377,7 @@ static void run_careful(struct cpu *cpu, struct block *b, unsigned index)
             trace_insn(cpu, op->rip, bytes, length);
     }
     cpu->shadow = false;
-    x->took_branch = false;
+    uint64_t *taken = &cpu->total[cpu->cpl != 0][EV_BRANCH_TAKEN], taken_before = *taken;
     x->careful = true;
     if (index + 1 < b->n)
         leave_before(x, &b->op[index + 1]);
@@ -372,7 +389,7 @@ static void run_careful(struct cpu *cpu, struct block *b, unsigned index)
     /* Also when the instruction itself has cleared TF: it is stepped for the last time. */
     if (stepped || (cpu->attention & ATTN_STEP)) {
         cpu->op = NULL;
-        system_after_insn(cpu, x->took_branch);
+        system_after_insn(cpu, *taken != taken_before);
         exec_update_mode(cpu);
     }
     if (cpu->attention & ATTN_CAREFUL)
@@ -387,6 +404,7 @@ static void take_fault(struct cpu *cpu)
     struct block *b = x->running;
     uint64_t rip = cpu->rip;
     exec_unpatch(x);
+    exec_settle(cpu);
     if (b) {
         const struct op *op = cpu->op;
         if (op >= b->op && op < b->op + b->n) {
@@ -408,36 +426,77 @@ static void take_fault(struct cpu *cpu)
     cpu->deadline = 0;
 }
 
-/* blocks_find, for the block that came after the last one last time. */
-static inline struct block *next_block(struct cpu *cpu)
-{
-    const struct exec *x = exec_of(cpu);
-    struct block *b = x->last ? x->last->successor[0] : NULL;
-    if (unlikely(!b || b->rip != cpu->rip || b->mode != x->mode || b->second != NO_PAGE ||
-                 (b->mode & MODE_CODE) != MODE_64))
-        return blocks_find(cpu);
-    const struct tlb_entry *e = tlb_slot(cpu, cpu->rip, ACCESS_FETCH, cpu->cpl == 3);
-    if (unlikely(e->tag != (cpu->rip >> PAGE_SHIFT_4K) + 1 ||
-                 e->physical + (cpu->rip & (PAGE_BYTES - 1)) != b->physical))
-        return blocks_find(cpu);
-    return b;
-}
-
 /* A block begins. */
-static inline void enter(struct cpu *cpu, struct block *b)
+static inline void enter(struct cpu *cpu, struct block *b, struct transition *t)
 {
     struct uarch *u = cpu->uarch;
     u->log[u->n_blocks++ % WINDOW_MAX] = b;
-    if (unlikely(b->fetches != u->fetches)) {
+    u->from = t->from;
+    u->state = t->to;
+    exec_of(cpu)->transition = t;
+}
+
+/* The block that comes now, whatever it takes. */
+static struct block *begin(struct cpu *cpu)
+{
+    struct uarch *u = cpu->uarch;
+    cpu->op = NULL;
+    struct block *b = blocks_find(cpu);
+    if (b->fetches != u->fetches) {
         uarch_fetch(cpu, b->physical, b->bytes);
         b->fetches = u->fetches;
     }
     struct transition *t = &b->transition[u->state % TRANSITIONS];
-    u->from = u->state;
-    if (unlikely(t->from != u->state))
+    if (t->from != u->state)
         window_enter_slow(cpu, b, t);
-    u->state = t->to;
-    exec_of(cpu)->transition = t;
+    enter(cpu, b, t);
+    return b;
+}
+
+/* After b: the block that came next before, when it comes again and nothing is to be looked at
+ * before it, nor while it runs. NULL: begin() finds out what comes. */
+static inline struct block *follow(struct cpu *cpu, const struct block *b)
+{
+    struct uarch *u = cpu->uarch;
+    struct block *next = b->successor[cpu->rip != b->end];
+    if (unlikely(!next || next->rip != cpu->rip || next->mode != exec_of(cpu)->mode ||
+                 !(next->mode & MODE_FLAT_CODE) || next->second != NO_PAGE))
+        return NULL;
+    /* In b's own page nothing can have changed since b began. */
+    if ((next->rip ^ b->rip) >> PAGE_SHIFT_4K) {
+        const struct tlb_entry *e = tlb_slot(cpu, next->rip, ACCESS_FETCH, cpu->cpl == 3);
+        if (unlikely(e->tag != (next->rip >> PAGE_SHIFT_4K) + 1 ||
+                     e->physical + (next->rip & (PAGE_BYTES - 1)) != next->physical))
+            return NULL;
+    }
+    struct transition *t = &next->transition[u->state % TRANSITIONS];
+    if (unlikely(next->fetches != u->fetches || t->from != u->state ||
+                 cpu->now + next->bound + t->wait >= cpu->deadline))
+        return NULL;
+    enter(cpu, next, t);
+    return next;
+}
+
+/* Runs a block from its first to its last instruction, and those that follow, as far as follow()
+ * knows them. */
+static inline void run_whole(struct cpu *cpu, struct block *b)
+{
+    struct exec *x = exec_of(cpu);
+    uint64_t *total = cpu->total[cpu->cpl != 0];
+    do {
+        const struct transition *t = x->transition;
+        uint64_t slots = b->sum.slots + (uint64_t)t->wait;
+        cpu->now += slots;
+        total[EV_SLOTS] += slots;
+        total[EV_SLOTS_BACKEND] += b->sum.waits + (uint64_t)t->wait - t->starved;
+        total[EV_SLOTS_FRONTEND] += t->starved;
+        x->counts += b->sum.counts;
+        x->running = b;
+        x->accounted = b->n;
+        b->op[0].fn(cpu, b->op);
+    } while (likely(!(x->counts & COUNTS_HIGH)) && (b = follow(cpu, b)));
+    exec_settle(cpu);
+    x->last = x->running;
 }
 
 /* Until something ends it. A function of its own: beside _setjmp() the compiler would keep nothing
@@ -458,10 +517,8 @@ static __attribute__((noinline)) void run_blocks(struct cpu *cpu)
         struct block *b = x->position;
         unsigned index = x->position_index;
         if (likely(!b)) {
-            cpu->op = NULL;
-            b = next_block(cpu);
+            b = begin(cpu);
             index = 0;
-            enter(cpu, b);
         }
         x->position = NULL;
         x->last = b;
@@ -474,12 +531,13 @@ static __attribute__((noinline)) void run_blocks(struct cpu *cpu)
             run_careful(cpu, b, index);
             continue;
         }
-        if (likely(index == 0))
-            add(cpu, b, 0, b->n, 1, x->transition->wait, x->transition->starved);
-        else
+        if (likely(index == 0)) {
+            run_whole(cpu, b);
+        } else {
             account(cpu, b, index, b->n, 1);
-        x->accounted = b->n;
-        b->op[index].fn(cpu, &b->op[index]);
+            x->accounted = b->n;
+            b->op[index].fn(cpu, &b->op[index]);
+        }
         x->running = NULL;
     }
 }
@@ -497,6 +555,7 @@ void cpu_run(struct cpu *cpu, uint64_t until)
         break;
     case LEAVE_STOP:
         exec_unpatch(x);
+        exec_settle(cpu);
         x->running = NULL;
         return;
     default:

@@ -15,8 +15,15 @@ typedef void (*op_fn)(struct cpu *cpu, const struct op *op);
 /* What the instructions of a block before this one cost together. */
 struct op_sum {
     uint32_t slots, waits; /* waits: of the slots, those in which nothing retires */
-    uint16_t insns, uops, loads, stores;
+    union {
+        struct {
+            uint16_t insns, uops, loads, stores;
+        };
+        uint64_t counts; /* all four, to be added at once */
+    };
 };
+/* Then one of them may overflow soon: a block adds less than what is left. */
+#define COUNTS_HIGH 0x8000800080008000U
 
 /* Where a handler for any form finds its operands. */
 enum form { FORM_RR, FORM_RI, FORM_RM, FORM_MR, FORM_MI, FORM_N };
@@ -64,17 +71,22 @@ struct block {
     uint16_t n;      /* instructions */
     uint16_t bytes;
     bool dead;
+    uint64_t end;      /* RIP of what is behind it */
+    struct op_sum sum; /* of all its instructions */
     uint64_t fetches;  /* uarch.fetches when its code was last in the instruction cache */
     struct insn *insn; /* of a system instruction's block */
     struct flow *flow; /* NULL: nothing of it overlaps with anything */
     /* What the block made of the states in which it began, by their numbers' low bits. */
     struct transition transition[TRANSITIONS];
-    struct block *successor[2]; /* the blocks that ran after this one, latest first */
+    /* The blocks that ran after this one: behind it, and elsewhere. */
+    struct block *successor[2];
     struct block *hash_next;
     struct block *page_next[2]; /* other blocks in the page of physical, of second */
     struct op op[];             /* n + 1: the last one ends the block */
 };
 #define NO_PAGE UINT64_MAX
+/* The bound of a system instruction's block: it is always run with everything up to date. */
+#define BOUND_SYSTEM (UINT64_MAX / 2)
 
 /* What decoding depends on. */
 enum mode {
@@ -99,6 +111,7 @@ struct span {
 struct exec {
     struct block *running;
     const struct transition *transition; /* what it waits for its own results */
+    uint64_t counts;    /* of whole blocks, as in op_sum, that are not in the totals yet */
     unsigned accounted; /* instructions of running from the first run to this one (not including)
                            are in the totals */
     /* Where the next instruction is, when it is not the first of a block. */
@@ -107,7 +120,6 @@ struct exec {
     struct block *last; /* the block that ran last, for its successors */
     uint32_t mode;
     bool careful;
-    bool took_branch;
     /* An op whose handler has for the moment been replaced by op_leave. */
     struct op *patched;
     op_fn patched_fn;
@@ -147,6 +159,8 @@ void op_end(struct cpu *cpu, const struct op *op);
 void op_system(struct cpu *cpu, const struct op *op);
 void exec_update_mode(struct cpu *cpu);
 void exec_stop_after(struct cpu *cpu);
+/* Brings the totals up to date. */
+void exec_settle(struct cpu *cpu);
 /* Puts back the handler that op_leave stands in for, if any. */
 void exec_unpatch(struct exec *x);
 /* A branch instruction retires: events, prediction, records, RIP. kind's static events are bumped

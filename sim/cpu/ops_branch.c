@@ -17,19 +17,30 @@ static u64 checked_target(struct cpu *cpu, const struct op *op, u64 target)
     return target;
 }
 
-/* exec_branch for a conditional one: the branch that there is most of. */
+/* What is rare of a conditional branch. */
+static __attribute__((noinline)) void conditional_slow(struct cpu *cpu, const struct op *op,
+                                                       bool taken)
+{
+    if (taken && op->complex)
+        checked_target(cpu, op, op->imm);
+    exec_branch(cpu, op, BR_JCC, op->imm, taken);
+}
+/* exec_branch for a conditional one: the branch that there is most of. Whether it is taken, which
+ * the host can predict no better than the guest's processor, decides no branch here but whether the
+ * latter was right. */
 static inline void conditional(struct cpu *cpu, const struct op *op, bool taken)
 {
-    uint64_t *total = cpu->total[cpu->cpl != 0], target = op->imm;
-    if (taken && unlikely(op->complex))
-        checked_target(cpu, op, target);
-    uint64_t base = (exec_of(cpu)->mode & MODE_CODE) == MODE_64 ? 0 : cpu->seg[SEG_CS].base;
+    uint8_t *counter = uarch_counter(cpu->uarch, op->rip), old = *counter;
+    if (unlikely(op->complex | cpu->want_branches | cpu->trace | ((old >> 1) ^ taken))) {
+        conditional_slow(cpu, op, taken);
+        return;
+    }
+    *counter = taken ? 3 : 0; /* right twice in a row: as far as it goes */
+    uint64_t *total = cpu->total[cpu->cpl != 0];
     total[EV_BRANCH]++;
     total[EV_BRANCH_COND]++;
-    bool mispredicted = uarch_branch_conditional(cpu, op->rip + base, taken);
-    cpu->rip = taken ? target : op[1].rip;
-    if (taken)
-        exec_taken(cpu, BR_JCC, op->rip + base, target + base, mispredicted);
+    total[EV_BRANCH_TAKEN] += taken;
+    cpu->rip = taken ? op->imm : op[1].rip;
 }
 /* A handler for each condition, so that its flags are known when this is compiled. */
 #define JCC(n)                                                                                     \

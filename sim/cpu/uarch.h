@@ -91,10 +91,14 @@ static inline void window_drain(struct cpu *cpu)
 /* What a mispredicted branch costs. */
 void uarch_mispredicted(struct cpu *cpu);
 
+static inline uint8_t *uarch_counter(struct uarch *u, uint64_t rip)
+{
+    return &u->taken[rip & u->taken_mask];
+}
 /* A conditional branch retires: as uarch_branch, which see. */
 static inline bool uarch_branch_conditional(struct cpu *cpu, uint64_t rip, bool taken)
 {
-    uint8_t *counter = &cpu->uarch->taken[rip & cpu->uarch->taken_mask], old = *counter;
+    uint8_t *counter = uarch_counter(cpu->uarch, rip), old = *counter;
     *counter = taken ? old + (old < 3) : old - (old > 0);
     if (__builtin_expect((old >> 1) == taken, 1))
         return false;
