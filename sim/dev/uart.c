@@ -130,6 +130,9 @@ static void transmit(struct cpu *cpu, struct uart *u, uint8_t byte)
 
     u->thre_interrupt = false;
     u->empties = (u->empties != NEVER && u->empties > now ? u->empties : now) + one;
+    /* Who polls sends faster than the line: no more can wait for it than there is room for. */
+    if (u->empties > now + room(u) * one)
+        u->empties = now + room(u) * one;
     if (u->mcr & MCR_LOOP) {
         receive(cpu, u, byte);
         return;

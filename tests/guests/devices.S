@@ -460,6 +460,21 @@ main:   mov $0xfee00000, %r15d
         COMES "a byte sent: empty again", BASE + 4
         PUT MASTER, 0x20
         PUT UART + 1, 0
+        mov $20000, %ecx        /* 20 s at 9600 baud, for one who would wait */
+        call send
+        PUT UART + 2, 0x07
+        PUT UART + 1, 2
+        GET UART + 2
+        rdtsc
+        mov %edx, %r12d
+        PUT UART, 10
+        COMES "after a long text that nobody waited for, too", BASE + 4
+        rdtsc
+        sub %r12d, %edx
+        shr $1, %edx            /* 2^33 ticks are 2 s at least */
+        EQUAL "as soon as a FIFO is empty", %rdx, $0
+        PUT MASTER, 0x20
+        PUT UART + 1, 0
         OPEN 0
 #ifndef TCG     /* QEMU has them */
         GET 0x64
