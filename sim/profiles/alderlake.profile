@@ -20,7 +20,7 @@
 # counter of leaf 0AH with every event (PEBS_BASELINE).
 #
 # Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. The x87 FPU, SSE, AVX, power states,
+# instructions, paging, system calls. SSE4.2, AVX, power states,
 # virtualization and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf
 # 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
 
@@ -30,7 +30,7 @@ processors = p e # in turn, for any number
 microcode = 0x3a
 
 cpuid.0x0 = 0x00000020 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x00090672 0x00010800 0x01a02010 0x000bfbfc
+cpuid.0x1 = 0x00090672 0x00010800 0x01a82211 0x078bfbfd
 cpuid.0x2 = 0x00feff01 0x000000f0 0 0
 cpuid.0x4.3 = 0x00000163 0x03c0003f 0x00007fff 0x00000000
 cpuid.0x4.4 = 0 0 0 0

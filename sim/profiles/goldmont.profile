@@ -13,7 +13,7 @@
 # not modelled.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. The x87 FPU, SSE, MTRRs, machine checks, power states,
+# instructions, paging, system calls. SSE4.2, power states,
 # virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and
 # leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
 # processor.
@@ -23,7 +23,7 @@ description = Celeron J3455, Goldmont (Apollo Lake): perfmon version 4
 microcode = 0x48
 
 cpuid.0x0 = 0x00000015 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x000506c9 0x00010800 0x01a02010 0x000bfbfc
+cpuid.0x1 = 0x000506c9 0x00010800 0x01a82211 0x078bfbfd
 cpuid.0x2 = 0x00feff01 0x000000f0 0 0
 cpuid.0x4.0 = 0x00000121 0x0140003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000

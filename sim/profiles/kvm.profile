@@ -8,7 +8,7 @@
 # 2".
 #
 # Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. The x87 FPU, SSE, AVX, power states,
+# instructions, paging, system calls. SSE4.2, AVX, power states,
 # virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
 # and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
 # processor.
@@ -18,7 +18,7 @@ description = A KVM guest on Skylake: perfmon version 2
 microcode = 1 # KVM and QEMU say so where nobody sets another
 
 cpuid.0x0 = 0x00000016 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x00050654 0x00010800 0x81a02000 0x000bfbfc
+cpuid.0x1 = 0x00050654 0x00010800 0x81a82201 0x078bfbfd
 cpuid.0x2 = 0x76036301 0x00f0b5ff 0 0x00c30000
 cpuid.0x4.0 = 0x00000121 0x01c0003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000

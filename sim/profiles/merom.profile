@@ -10,7 +10,7 @@
 # without them, as software that goes by CPUID must take it.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. The x87 FPU, SSE, AVX, power states,
+# instructions, paging, system calls. Power states,
 # virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
 # and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
 # processor.
@@ -19,7 +19,7 @@ name = merom
 description = Core 2 T7200, Merom: an early one that announces perfmon version 1
 
 cpuid.0x0 = 0x0000000a 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x000006f2 0x00010800 0x00002010 0x000bfbfc
+cpuid.0x1 = 0x000006f2 0x00010800 0x00002211 0x078bfbfd
 cpuid.0x2 = 0x05b0b101 0x005657f0 0 0x2cb43049
 cpuid.0x4.0 = 0x00000121 0x01c0003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000

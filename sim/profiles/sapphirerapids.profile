@@ -15,7 +15,7 @@
 # event 03H/82H beside load latency on this core; here it is not needed.
 #
 # Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. The x87 FPU, SSE, AVX, power states,
+# instructions, paging, system calls. SSE4.2, AVX, power states,
 # virtualization and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
 # and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
 # processor.
@@ -25,7 +25,7 @@ description = Xeon Platinum 8480+, Sapphire Rapids: perfmon version 5
 microcode = 0x2b000603
 
 cpuid.0x0 = 0x00000020 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x000806f8 0x00010800 0x01a02010 0x000bfbfc
+cpuid.0x1 = 0x000806f8 0x00010800 0x01a82211 0x078bfbfd
 cpuid.0x2 = 0x00feff01 0x000000f0 0 0
 cpuid.0x4.0 = 0x00000121 0x02c0003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000
