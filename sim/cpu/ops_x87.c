@@ -85,12 +85,17 @@ static void read_operand(struct cpu *cpu, const struct op *op, void *to, unsigne
         n -= k;
     }
 }
+/* Faults as a store of n bytes would. */
+static void check_write(struct cpu *cpu, const struct op *op, unsigned n)
+{
+    struct span all;
+    span_open(cpu, &all, op, ea(cpu, op, n, ACCESS_WRITE), n, ACCESS_WRITE, cpu->cpl == 3);
+}
 static void write_operand(struct cpu *cpu, const struct op *op, const void *from, unsigned n)
 {
     u64 linear = ea(cpu, op, n, ACCESS_WRITE);
-    struct span all;
     if (n > 8) /* nothing is written unless all can be */
-        span_open(cpu, &all, op, linear, n, ACCESS_WRITE, cpu->cpl == 3);
+        check_write(cpu, op, n);
     for (const u8 *p = from; n;) {
         unsigned k = piece(n);
         u64 v = 0;
@@ -230,6 +235,8 @@ static void store_memory(struct cpu *cpu, const struct op *op, bool truncate, bo
     u64 offset = ea_offset(cpu, op);
     if (s.write)
         write_operand(cpu, op, s.bytes, x87_bytes[op->from]);
+    else
+        check_write(cpu, op, x87_bytes[op->from]);
     x87_stored(&cpu->fpu, &s);
     done_memory(cpu, op, offset);
 }

@@ -22,7 +22,8 @@
 #define PRECISION    0x0300
 /* How far the exponent of an unmasked overflow's or underflow's result is moved: 3 * 2^13. */
 #define BIAS_ADJUST 24576
-#define LN2         5 /* of the constants */
+#define BIAS        0x3fff
+#define SMALL       (BIAS - 100)
 
 /* The real indefinite QNaN. */
 static const struct x87_register indefinite = {.mantissa = 3ULL << 62,
@@ -172,7 +173,7 @@ struct again {
  * exponent does not hold either, give infinity and zero (SDM vol. 2 "FSCALE"). */
 static struct x87_outcome scale_moved(const struct again *g, int by)
 {
-    int magnitude = 0, exponent = (g->b.sign_exponent & EXPONENT) - 0x3fff;
+    int magnitude = 0, exponent = (g->b.sign_exponent & EXPONENT) - BIAS;
     if (exponent > 16)
         magnitude = 1 << 17;
     else if (exponent >= 0)
@@ -180,30 +181,51 @@ static struct x87_outcome scale_moved(const struct again *g, int by)
     if (g->b.sign_exponent & SIGN)
         magnitude = -magnitude;
     struct x87_outcome o = {.r = moved(g->a, magnitude + by)};
+    if ((o.r.sign_exponent & EXPONENT) == EXPONENT)
+        o.status = X87_PE | X87_C1;
     if (magnitude < 0 && o.r.mantissa == INTEGER_BIT && (o.r.sign_exponent & EXPONENT) == 1)
         o = (struct x87_outcome){.r = {0, g->a.sign_exponent & SIGN}, .status = X87_PE};
     return o;
 }
 
+/* By how much to move it for this exponent. */
+static int way_to(struct x87_register v, int exponent)
+{
+    int now = v.sign_exponent & EXPONENT;
+    return exponent - (now ? now : 1) + (v.mantissa ? __builtin_clzll(v.mantissa) : 0);
+}
+/* Functions that give a tiny or huge result are linear there in the operand that makes it so: they
+ * are computed where it is neither, and the result is moved the rest of the way. */
 static struct x87_outcome function_moved(const struct again *g, int by, uint16_t control)
 {
-    struct x87_outcome o = {.r = moved(g->a, by), .status = X87_PE};
+    int a = 0, b = 0, result = 0;
     switch (g->what) {
-    case X87_YL2X:
-    case X87_YL2XP1:
-    case X87_PATAN:
-        return x87_host_function(g->what, g->a, moved(g->b, by), control);
-    case X87_2XM1: /* of so small an x it is x * ln 2 */
-        return x87_host_arith(X87_MUL, o.r, x87_host_constant(LN2, control), control);
-    case X87_SCALE:
-        return scale_moved(g, by);
     case X87_PREM: /* a is the result, which is exact */
     case X87_PREM1:
-        o.status = 0;
-        return o;
-    default: /* sines and tangents of so small an x are x */
-        return o;
+        return (struct x87_outcome){.r = moved(g->a, by)};
+    case X87_SCALE:
+        return scale_moved(g, by);
+    case X87_YL2X:
+        result = b = way_to(g->b, BIAS);
+        break;
+    case X87_YL2XP1:
+        if ((g->a.sign_exponent & EXPONENT) < SMALL)
+            a = way_to(g->a, SMALL);
+        b = way_to(g->b, BIAS);
+        result = a + b;
+        break;
+    case X87_PATAN:
+        a = way_to(g->a, BIAS);
+        b = way_to(g->b, SMALL);
+        result = b - a;
+        break;
+    default:
+        result = a = way_to(g->a, SMALL);
+        break;
     }
+    struct x87_outcome o = x87_host_function(g->what, moved(g->a, a), moved(g->b, b), control);
+    o.r = moved(o.r, by - result);
+    return o;
 }
 static struct x87_outcome compute_moved(const struct again *g, int by, uint16_t control)
 {
@@ -345,6 +367,11 @@ bool x87_compare_flags(struct fpu *f, unsigned i, bool unordered, bool pops, uin
 
 /* ---- functions ---- */
 
+static bool is_nan(struct x87_register v)
+{
+    return (v.sign_exponent & EXPONENT) == EXPONENT && v.mantissa << 1;
+}
+
 static bool has_two_operands(enum x87_function what)
 {
     return what == X87_YL2X || what == X87_PATAN || what == X87_YL2XP1 || what == X87_PREM ||
@@ -406,9 +433,12 @@ void x87_function(struct fpu *f, enum x87_function what)
         g.a = o.r; /* exact: moving the result is enough */
     if (what != X87_TST && what != X87_RNDINT && what != X87_XTRACT)
         adjust(f, &g, &o);
-    if (note(f, o.status, codes_of(what)) || what == X87_TST)
+    uint16_t codes = codes_of(what);
+    if ((what == X87_PREM || what == X87_PREM1) && is_nan(o.r)) /* there is no quotient */
+        codes = X87_C1 | X87_C2;
+    if (note(f, o.status, codes) || what == X87_TST)
         return;
-    bool incomplete = (codes_of(what) & X87_C2) && (o.status & X87_C2);
+    bool incomplete = (codes & X87_C2) && (o.status & X87_C2);
     if (pops_one(what))
         pop(f);
     put(f, 0, o.r);
@@ -456,7 +486,9 @@ static void load(struct fpu *f, struct x87_register v, uint16_t status)
             push(f, indefinite);
         return;
     }
-    if (!note(f, status & ~X87_C1, X87_C1))
+    /* A denormal is loaded even when that raises an exception which is not masked. */
+    note(f, status & ~X87_C1, X87_C1);
+    if (!(status & ~f->control & X87_IE))
         push(f, v);
 }
 
@@ -516,11 +548,10 @@ void x87_exchange(struct fpu *f, unsigned i)
 void x87_move_if(struct fpu *f, unsigned i, bool condition)
 {
     if (empty(f, 0) || empty(f, i)) {
-        if (!stack_fault(f, false) && condition)
+        if (!stack_fault(f, false))
             put(f, 0, indefinite);
         return;
     }
-    f->status &= ~X87_C1;
     if (condition)
         put(f, 0, get(f, i));
 }
@@ -553,12 +584,12 @@ static void store_indefinite(enum x87_format format, void *to)
 /* Is the value, rounded to the format's precision, below its smallest normal number? */
 static bool tiny_in(enum x87_format format, struct x87_register v, uint16_t control)
 {
-    static const struct x87_register one = {INTEGER_BIT, 0x3fff};
+    static const struct x87_register one = {INTEGER_BIT, BIAS};
     unsigned precision = format == X87_M32 ? 0 : 0x200, least = format == X87_M32 ? -126 : -1022;
     if (v.mantissa == 0 || (v.sign_exponent & EXPONENT) == EXPONENT)
         return false;
     struct x87_register r = x87_host_arith(X87_MUL, v, one, (control & ~PRECISION) | precision).r;
-    return (r.sign_exponent & EXPONENT) < 0x3fff + least;
+    return (r.sign_exponent & EXPONENT) < BIAS + least;
 }
 
 struct x87_store x87_store(const struct fpu *f, enum x87_format format, bool truncate, bool pops)

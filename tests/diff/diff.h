@@ -4,6 +4,7 @@
  *
  *   forms.c      the table of instruction forms
  *   generate.c   makes a sequence from a seed: which forms, and what each kind needs
+ *   x87.c        x87 instructions
  *   operands.c   what they work on     branches.c   near branches     encode.c   their bytes
  *   image.c      the memory they find
  *   native.c     runs it on the host      native_entry.S  its way in and out
@@ -31,7 +32,13 @@ enum {
     FL_DF = 1 << 10,
     FL_OF = 1 << 11,
     FL_STATUS = FL_CF | FL_PF | FL_AF | FL_ZF | FL_SF | FL_OF,
-    FL_ALWAYS = 1 << 1 /* RFLAGS[1] reads as 1 */
+    FL_ALWAYS = 1 << 1, /* RFLAGS[1] reads as 1 */
+    /* The condition codes of x87's status word, among the flags that forms read and write. */
+    FL_C0 = 1 << 12,
+    FL_C1 = 1 << 13,
+    FL_C2 = 1 << 14,
+    FL_C3 = 1 << 15,
+    FL_CODES = FL_C0 | FL_C1 | FL_C2 | FL_C3
 };
 
 enum family {
@@ -47,6 +54,7 @@ enum family {
     FAM_FLAG,
     FAM_BMI,
     FAM_MISC,
+    FAM_X87,
     FAM_FAULT,
     FAM_COUNT
 };
@@ -71,7 +79,8 @@ enum kind {
     K_RET, /* only as the end of a K_CALL */
     K_ENTER,
     K_LEAVE,
-    K_POPF
+    K_POPF,
+    K_X87
 };
 
 enum { S8 = 1, S16 = 2, S32 = 4, S64 = 8, SW = S16 | S32 | S64, SALL = S8 | SW };
@@ -98,6 +107,11 @@ enum attr {
     A_TWICE = 1 << 17, /* CMPXCHG8B/16B: the memory operand has twice the operand size */
     A_FAULTS = 1 << 18,
     A_XLAT = 1 << 19,
+    A_STI = 1 << 20,         /* x87: the opcode's low three bits are a register's number */
+    A_ENVIRONMENT = 1 << 21, /* x87: 14 or 28 bytes */
+    A_STATE = 1 << 22,       /* x87: 80 bytes more */
+    A_STORES = 1 << 23,      /* x87: the memory operand is written */
+    A_INTEGER = 1 << 24,     /* x87: it is an integer, or BCD */
 };
 
 enum { D_RM = 1, D_REG = 2, D_VVVV = 4 };
@@ -115,6 +129,7 @@ enum feature {
     F_LAHF,
     F_CLFSH,
     F_CLFLUSHOPT,
+    F_SSE3,
     F_COUNT
 };
 
@@ -136,7 +151,7 @@ struct form {
     enum feature feature;
 };
 
-#define MAX_FORMS 400
+#define MAX_FORMS 1600
 extern struct form forms[MAX_FORMS];
 extern unsigned n_forms;
 extern const char *const family_names[FAM_COUNT];
@@ -155,9 +170,26 @@ uint32_t features_of(cpuid_fn *cpuid);
 
 /* ---- Sequences ---- */
 
+/* As FXSAVE has it in 64-bit mode. */
+struct fx_image {
+    uint16_t control, status;
+    uint8_t valid, reserved;
+    uint16_t opcode;
+    uint64_t instruction_pointer, data_pointer;
+    uint32_t mxcsr, mxcsr_mask;
+    struct {
+        uint64_t mantissa;
+        uint16_t sign_exponent;
+        uint16_t reserved[3];
+    } st[8];
+    uint64_t xmm[16][2];
+    uint64_t rest[12];
+};
+
 struct state {
     uint64_t r[16];
-    uint64_t rflags;
+    uint64_t rflags, unused;
+    struct fx_image fx;
 };
 
 /* JMP rel32 to EXIT_BASE, behind every sequence. */
@@ -165,7 +197,7 @@ struct state {
 
 #define MAX_CODE    1024
 #define MAX_INSNS   96
-#define MAX_PATCHES 48
+#define MAX_PATCHES 96
 
 struct insn_record {
     uint16_t off;

@@ -17,6 +17,7 @@
  *   registers  those used without being named
  *   flags      OF SF ZF AF PF CF, as in SDM vol. 1 "EFLAGS Cross-Reference": M modified, T tested,
  *              B both, U undefined. Those of shifts depend on the count, and are not here
+ *   codes      of x87's condition codes C3 C2 C1 C0 the same
  *   rm_size    bytes of the r/m operand where it has not the operand size
  */
 struct row {
@@ -29,6 +30,7 @@ struct row {
     uint32_t attributes;
     uint8_t rm_size;
     enum feature feature;
+    const char *codes;
 };
 
 /* What a line leaves out is 0. */
@@ -234,6 +236,141 @@ static const struct row rows[] = {
     {FAM_MISC,   "crc32 r,rm8",    "f2 0f 38 f0 /r", K_RM_R,     S32 | S64, 0,         "reg",      "",            "",       .rm_size = 1, .feature = F_CRC32},
     {FAM_MISC,   "crc32 r,rm",     "f2 0f 38 f1 /r", K_RM_R,     SW,        0,         "reg",      "",            "",       .feature = F_CRC32},
 
+    /* FCMOVcc and FCOMI leave C1 here; the manual has the one clear it for a stack underflow alone, the other always. */
+    {FAM_X87,    "fadd m32",            "d8 /0",      K_X87, S32, .attributes = A_MEM, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fmul m32",            "d8 /1",      K_X87, S32, .attributes = A_MEM, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fcom m32",            "d8 /2",      K_X87, S32, .attributes = A_MEM, .rm_size = 4, .codes = "MMMM"},
+    {FAM_X87,    "fcomp m32",           "d8 /3",      K_X87, S32, .attributes = A_MEM, .rm_size = 4, .codes = "MMMM"},
+    {FAM_X87,    "fsub m32",            "d8 /4",      K_X87, S32, .attributes = A_MEM, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fsubr m32",           "d8 /5",      K_X87, S32, .attributes = A_MEM, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fdiv m32",            "d8 /6",      K_X87, S32, .attributes = A_MEM, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fdivr m32",           "d8 /7",      K_X87, S32, .attributes = A_MEM, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fadd m64",            "dc /0",      K_X87, S32, .attributes = A_MEM, .rm_size = 8, .codes = "UUMU"},
+    {FAM_X87,    "fmul m64",            "dc /1",      K_X87, S32, .attributes = A_MEM, .rm_size = 8, .codes = "UUMU"},
+    {FAM_X87,    "fcom m64",            "dc /2",      K_X87, S32, .attributes = A_MEM, .rm_size = 8, .codes = "MMMM"},
+    {FAM_X87,    "fcomp m64",           "dc /3",      K_X87, S32, .attributes = A_MEM, .rm_size = 8, .codes = "MMMM"},
+    {FAM_X87,    "fsub m64",            "dc /4",      K_X87, S32, .attributes = A_MEM, .rm_size = 8, .codes = "UUMU"},
+    {FAM_X87,    "fsubr m64",           "dc /5",      K_X87, S32, .attributes = A_MEM, .rm_size = 8, .codes = "UUMU"},
+    {FAM_X87,    "fdiv m64",            "dc /6",      K_X87, S32, .attributes = A_MEM, .rm_size = 8, .codes = "UUMU"},
+    {FAM_X87,    "fdivr m64",           "dc /7",      K_X87, S32, .attributes = A_MEM, .rm_size = 8, .codes = "UUMU"},
+    {FAM_X87,    "fiadd m32",           "da /0",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fimul m32",           "da /1",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "ficom m32",           "da /2",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 4, .codes = "MMMM"},
+    {FAM_X87,    "ficomp m32",          "da /3",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 4, .codes = "MMMM"},
+    {FAM_X87,    "fisub m32",           "da /4",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fisubr m32",          "da /5",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fidiv m32",           "da /6",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fidivr m32",          "da /7",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fiadd m16",           "de /0",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 2, .codes = "UUMU"},
+    {FAM_X87,    "fimul m16",           "de /1",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 2, .codes = "UUMU"},
+    {FAM_X87,    "ficom m16",           "de /2",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 2, .codes = "MMMM"},
+    {FAM_X87,    "ficomp m16",          "de /3",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 2, .codes = "MMMM"},
+    {FAM_X87,    "fisub m16",           "de /4",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 2, .codes = "UUMU"},
+    {FAM_X87,    "fisubr m16",          "de /5",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 2, .codes = "UUMU"},
+    {FAM_X87,    "fidiv m16",           "de /6",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 2, .codes = "UUMU"},
+    {FAM_X87,    "fidivr m16",          "de /7",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 2, .codes = "UUMU"},
+    {FAM_X87,    "fld m32",             "d9 /0",      K_X87, S32, .attributes = A_MEM, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fst m32",             "d9 /2",      K_X87, S32, .attributes = A_MEM | A_STORES, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fstp m32",            "d9 /3",      K_X87, S32, .attributes = A_MEM | A_STORES, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fld m64",             "dd /0",      K_X87, S32, .attributes = A_MEM, .rm_size = 8, .codes = "UUMU"},
+    {FAM_X87,    "fst m64",             "dd /2",      K_X87, S32, .attributes = A_MEM | A_STORES, .rm_size = 8, .codes = "UUMU"},
+    {FAM_X87,    "fstp m64",            "dd /3",      K_X87, S32, .attributes = A_MEM | A_STORES, .rm_size = 8, .codes = "UUMU"},
+    {FAM_X87,    "fld m80",             "db /5",      K_X87, S32, .attributes = A_MEM, .rm_size = 10, .codes = "UUMU"},
+    {FAM_X87,    "fstp m80",            "db /7",      K_X87, S32, .attributes = A_MEM | A_STORES, .rm_size = 10, .codes = "UUMU"},
+    {FAM_X87,    "fild m32",            "db /0",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fist m32",            "db /2",      K_X87, S32, .attributes = A_MEM | A_INTEGER | A_STORES, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fistp m32",           "db /3",      K_X87, S32, .attributes = A_MEM | A_INTEGER | A_STORES, .rm_size = 4, .codes = "UUMU"},
+    {FAM_X87,    "fisttp m32",          "db /1",      K_X87, S32, .attributes = A_MEM | A_INTEGER | A_STORES, .rm_size = 4, .codes = "UUMU", .feature = F_SSE3},
+    {FAM_X87,    "fild m16",            "df /0",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 2, .codes = "UUMU"},
+    {FAM_X87,    "fist m16",            "df /2",      K_X87, S32, .attributes = A_MEM | A_INTEGER | A_STORES, .rm_size = 2, .codes = "UUMU"},
+    {FAM_X87,    "fistp m16",           "df /3",      K_X87, S32, .attributes = A_MEM | A_INTEGER | A_STORES, .rm_size = 2, .codes = "UUMU"},
+    {FAM_X87,    "fisttp m16",          "df /1",      K_X87, S32, .attributes = A_MEM | A_INTEGER | A_STORES, .rm_size = 2, .codes = "UUMU", .feature = F_SSE3},
+    {FAM_X87,    "fisttp m64",          "dd /1",      K_X87, S32, .attributes = A_MEM | A_INTEGER | A_STORES, .rm_size = 8, .codes = "UUMU", .feature = F_SSE3},
+    {FAM_X87,    "fild m64",            "df /5",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 8, .codes = "UUMU"},
+    {FAM_X87,    "fistp m64",           "df /7",      K_X87, S32, .attributes = A_MEM | A_INTEGER | A_STORES, .rm_size = 8, .codes = "UUMU"},
+    {FAM_X87,    "fbld",                "df /4",      K_X87, S32, .attributes = A_MEM | A_INTEGER, .rm_size = 10, .codes = "UUMU"},
+    {FAM_X87,    "fbstp",               "df /6",      K_X87, S32, .attributes = A_MEM | A_INTEGER | A_STORES, .rm_size = 10, .codes = "UUMU"},
+    {FAM_X87,    "fldcw",               "d9 /5",      K_X87, S32, .attributes = A_MEM, .rm_size = 2, .codes = "UUUU"},
+    {FAM_X87,    "fnstcw",              "d9 /7",      K_X87, S32, .attributes = A_MEM | A_STORES, .rm_size = 2, .codes = "UUUU"},
+    {FAM_X87,    "fnstsw m16",          "dd /7",      K_X87, S32, .attributes = A_MEM | A_STORES, .rm_size = 2, .codes = "BBBB"},
+    {FAM_X87,    "fldenv",              "d9 /4",      K_X87, S16 | S32, .attributes = A_MEM | A_ENVIRONMENT, .rm_size = 28, .codes = "MMMM"},
+    {FAM_X87,    "fnstenv",             "d9 /6",      K_X87, S16 | S32, .attributes = A_MEM | A_ENVIRONMENT | A_STORES, .rm_size = 28, .codes = "BBBB"},
+    {FAM_X87,    "frstor",              "dd /4",      K_X87, S16 | S32, .attributes = A_MEM | A_ENVIRONMENT | A_STATE, .rm_size = 108, .codes = "MMMM"},
+    {FAM_X87,    "fnsave",              "dd /6",      K_X87, S16 | S32, .attributes = A_MEM | A_ENVIRONMENT | A_STATE | A_STORES, .rm_size = 108, .codes = "BBBB"},
+    {FAM_X87,    "fadd st,sti",         "d8 c0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fmul st,sti",         "d8 c8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fcom st,sti",         "d8 d0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "MMMM"},
+    {FAM_X87,    "fcomp st,sti",        "d8 d8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "MMMM"},
+    {FAM_X87,    "fsub st,sti",         "d8 e0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fsubr st,sti",        "d8 e8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fdiv st,sti",         "d8 f0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fdivr st,sti",        "d8 f8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fadd sti,st",         "dc c0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "faddp",               "de c0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fmul sti,st",         "dc c8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fmulp",               "de c8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fsubr sti,st",        "dc e0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fsubrp",              "de e0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fsub sti,st",         "dc e8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fsubp",               "de e8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fdivr sti,st",        "dc f0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fdivrp",              "de f0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fdiv sti,st",         "dc f8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fdivp",               "de f8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fcompp",              "de d9",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "MMMM"},
+    {FAM_X87,    "fucompp",             "da e9",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "MMMM"},
+    {FAM_X87,    "fucom",               "dd e0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "MMMM"},
+    {FAM_X87,    "fucomp",              "dd e8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "MMMM"},
+    {FAM_X87,    "fucomi",              "db e8",      K_X87, S32, .registers = "", .flags = "MMMMMM", .attributes = A_STI, .codes = "..U."},
+    {FAM_X87,    "fcomi",               "db f0",      K_X87, S32, .registers = "", .flags = "MMMMMM", .attributes = A_STI, .codes = "..U."},
+    {FAM_X87,    "fucomip",             "df e8",      K_X87, S32, .registers = "", .flags = "MMMMMM", .attributes = A_STI, .codes = "..U."},
+    {FAM_X87,    "fcomip",              "df f0",      K_X87, S32, .registers = "", .flags = "MMMMMM", .attributes = A_STI, .codes = "..U."},
+    {FAM_X87,    "fcmovb",              "da c0",      K_X87, S32, .registers = "", .flags = ".....T", .attributes = A_STI, .codes = "UUUU"},
+    {FAM_X87,    "fcmovnb",             "db c0",      K_X87, S32, .registers = "", .flags = ".....T", .attributes = A_STI, .codes = "UUUU"},
+    {FAM_X87,    "fcmove",              "da c8",      K_X87, S32, .registers = "", .flags = "..T...", .attributes = A_STI, .codes = "UUUU"},
+    {FAM_X87,    "fcmovne",             "db c8",      K_X87, S32, .registers = "", .flags = "..T...", .attributes = A_STI, .codes = "UUUU"},
+    {FAM_X87,    "fcmovbe",             "da d0",      K_X87, S32, .registers = "", .flags = "..T..T", .attributes = A_STI, .codes = "UUUU"},
+    {FAM_X87,    "fcmovnbe",            "db d0",      K_X87, S32, .registers = "", .flags = "..T..T", .attributes = A_STI, .codes = "UUUU"},
+    {FAM_X87,    "fcmovu",              "da d8",      K_X87, S32, .registers = "", .flags = "....T.", .attributes = A_STI, .codes = "UUUU"},
+    {FAM_X87,    "fcmovnu",             "db d8",      K_X87, S32, .registers = "", .flags = "....T.", .attributes = A_STI, .codes = "UUUU"},
+    {FAM_X87,    "fld sti",             "d9 c0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fxch",                "d9 c8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fst sti",             "dd d0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "fstp sti",            "dd d8",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUMU"},
+    {FAM_X87,    "ffree",               "dd c0",      K_X87, S32, .registers = "", .flags = "", .attributes = A_STI, .codes = "UUUU"},
+    {FAM_X87,    "fnop",                "d9 d0",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUUU"},
+    {FAM_X87,    "fwait",               "9b",         K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUUU"},
+    {FAM_X87,    "fnclex",              "db e2",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUUU"},
+    {FAM_X87,    "fninit",              "db e3",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "MMMM"},
+    {FAM_X87,    "fnstsw ax",           "df e0",      K_X87, S32, .registers = "ax", .flags = "", .attributes = 0, .codes = "BBBB"},
+    {FAM_X87,    "fchs",                "d9 e0",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fabs",                "d9 e1",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "ftst",                "d9 e4",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "MMMM"},
+    {FAM_X87,    "fxam",                "d9 e5",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "MMMM"},
+    {FAM_X87,    "fld1",                "d9 e8",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fldl2t",              "d9 e9",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fldl2e",              "d9 ea",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fldpi",               "d9 eb",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fldlg2",              "d9 ec",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fldln2",              "d9 ed",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fldz",                "d9 ee",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "f2xm1",               "d9 f0",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fyl2x",               "d9 f1",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fptan",               "d9 f2",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UMMU"},
+    {FAM_X87,    "fpatan",              "d9 f3",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fxtract",             "d9 f4",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fprem1",              "d9 f5",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "MMMM"},
+    {FAM_X87,    "fdecstp",             "d9 f6",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fincstp",             "d9 f7",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fprem",               "d9 f8",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "MMMM"},
+    {FAM_X87,    "fyl2xp1",             "d9 f9",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fsqrt",               "d9 fa",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fsincos",             "d9 fb",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UMMU"},
+    {FAM_X87,    "frndint",             "d9 fc",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fscale",              "d9 fd",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UUMU"},
+    {FAM_X87,    "fsin",                "d9 fe",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UMMU"},
+    {FAM_X87,    "fcos",                "d9 ff",      K_X87, S32, .registers = "", .flags = "", .attributes = 0, .codes = "UMMU"},
+
     {FAM_FAULT,  "ud2",            "0f 0b",          K_NONE,     S32,       0,         "",         "",            "",       A_FAULTS},
     {FAM_FAULT,  "ud1",            "0f b9 /r",       K_RM_R,     S32,       0,         "",         "",            "",       A_REG | A_FAULTS},
     {FAM_FAULT,  "int3",           "cc",             K_NONE,     S32,       0,         "",         "",            "",       A_FAULTS},
@@ -271,6 +408,7 @@ const char *const family_names[FAM_COUNT] = {
     [FAM_FLAG] = "flag control",
     [FAM_BMI] = "BMI1, BMI2, ADX",
     [FAM_MISC] = "no-operations, fences, CRC32",
+    [FAM_X87] = "x87",
     [FAM_FAULT] = "invalid and trapping opcodes",
 };
 
@@ -287,6 +425,7 @@ const struct feature_bit feature_bits[F_COUNT] = {
     [F_LAHF] = {"LAHF-SAHF", 0x80000001, 0, 2, 0},
     [F_CLFSH] = {"CLFLUSH", 1, 0, 3, 19},
     [F_CLFLUSHOPT] = {"CLFLUSHOPT", 7, 0, 1, 23},
+    [F_SSE3] = {"SSE3", 1, 0, 2, 0},
 };
 
 uint32_t features_of(cpuid_fn *cpuid)
@@ -343,9 +482,8 @@ static void read_encoding(struct form *f, const char *text)
         f->map = first == n - 2 ? 1 : bytes[first + 1] == 0x38 ? 2 : 3;
 }
 
-static void read_flags(struct form *f, const char *text)
+static void read_flags(struct form *f, const char *text, const uint16_t *order)
 {
-    static const uint16_t order[] = {FL_OF, FL_SF, FL_ZF, FL_AF, FL_PF, FL_CF};
     for (unsigned i = 0; text[i]; i++) {
         if (text[i] == 'T' || text[i] == 'B')
             f->reads |= order[i];
@@ -356,6 +494,9 @@ static void read_flags(struct form *f, const char *text)
     }
 }
 
+static const uint16_t status_flags[] = {FL_OF, FL_SF, FL_ZF, FL_AF, FL_PF, FL_CF};
+static const uint16_t condition_codes[] = {FL_C3, FL_C2, FL_C1, FL_C0};
+
 static struct form form_of(const struct row *row)
 {
     static const char *const operands[] = {"rm", "reg", "vvvv"}; /* D_RM, D_REG, D_VVVV */
@@ -364,14 +505,15 @@ static struct form form_of(const struct row *row)
                      .kind = row->kind,
                      .sizes = row->sizes,
                      .imm = row->immediate,
-                     .dst = bits_of(row, row->writes, operands, 3),
-                     .implicit = bits_of(row, row->registers, registers, 8),
+                     .dst = bits_of(row, row->writes ? row->writes : "", operands, 3),
+                     .implicit = bits_of(row, row->registers ? row->registers : "", registers, 8),
                      .attr = row->attributes,
                      .rm_size = row->rm_size,
                      .feature = row->feature};
     snprintf(f.name, sizeof(f.name), "%s", row->name);
     read_encoding(&f, row->encoding);
-    read_flags(&f, row->flags);
+    read_flags(&f, row->flags ? row->flags : "", status_flags);
+    read_flags(&f, row->codes ? row->codes : "", condition_codes);
     return f;
 }
 
@@ -399,7 +541,7 @@ void forms_init(void)
             *one = f;
             snprintf(one->name, sizeof(one->name), "%.8s%s", f.name, conditions[cc].name);
             one->opcode += cc;
-            read_flags(one, conditions[cc].flags);
+            read_flags(one, conditions[cc].flags, status_flags);
         }
     }
 }

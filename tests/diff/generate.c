@@ -254,6 +254,9 @@ void insn(struct gen *g, int form)
     case K_JUMP_IND:
         jump_indirect_insn(g, form);
         return;
+    case K_X87:
+        x87_insn(g, form);
+        return;
     default:
         break;
     }
@@ -345,6 +348,8 @@ void generate(struct sequence *s, uint64_t seed, uint64_t index, const struct ch
     s->in.r[RSP] = STACK_MID + below(&g, STACK_RANGE);
     s->in.rflags =
         (random_next(&g.random) & FL_STATUS) | FL_IF | FL_ALWAYS | (percent(&g, 25) ? FL_DF : 0);
+
+    x87_begin(&g);
 
     unsigned units = 1 + below(&g, 6);
     for (unsigned u = 0; u < units && !g.ended; u++) {

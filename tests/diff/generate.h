@@ -108,6 +108,14 @@ void loop_insn(struct gen *g, int form);
 void call_insn(struct gen *g, int form);
 void jump_indirect_insn(struct gen *g, int form);
 
+/* ---- x87.c ---- */
+
+/* The x87 state in which the sequence begins. */
+void x87_begin(struct gen *g);
+void x87_insn(struct gen *g, int form);
+/* Makes all condition codes defined. */
+void x87_clean(struct gen *g);
+
 /* ---- generate.c ---- */
 
 /* An instruction of the form, with what it needs before it. */

@@ -15,10 +15,12 @@
 /* Only on the host: the block through which native_entry.S and native.c talk. */
 #define BLOCK_BASE   0x10020000
 #define BLOCK_IN     (BLOCK_BASE + 0x000) /* struct state */
-#define BLOCK_OUT    (BLOCK_BASE + 0x100) /* struct state */
-#define BLOCK_TARGET (BLOCK_BASE + 0x200) /* where to start */
-#define BLOCK_EXIT   (BLOCK_BASE + 0x208) /* address of native_exit */
-#define BLOCK_RSP    (BLOCK_BASE + 0x210) /* the test program's own stack */
+#define BLOCK_OUT    (BLOCK_BASE + 0x400) /* struct state */
+#define BLOCK_TARGET (BLOCK_BASE + 0x800) /* where to start */
+#define BLOCK_EXIT   (BLOCK_BASE + 0x808) /* address of native_exit */
+#define BLOCK_RSP    (BLOCK_BASE + 0x810) /* the test program's own stack */
+#define BLOCK_OWN    (BLOCK_BASE + 0xa00) /* its x87 and SSE state, as FXSAVE has it */
 #define BLOCK_FLAGS  0x80                 /* offset of rflags in struct state */
+#define BLOCK_FX     0x90                 /* offset of fx in struct state */
 
 #endif

@@ -134,7 +134,8 @@ static unsigned coverage(void)
             if (!(f->sizes >> l & 1))
                 continue;
             printf("  %u:", 8u << l);
-            bool need_memory = f->kind == K_STRING || f->kind == K_MOFFS || (f->attr & A_XLAT) ||
+            bool need_memory = f->kind == K_STRING || (f->kind == K_X87 && (f->attr & A_MEM)) ||
+                               f->kind == K_MOFFS || (f->attr & A_XLAT) ||
                                ((modrm || vex) && !(f->attr & A_REG));
             bool need_register = !need_memory || ((modrm || vex) && !(f->attr & A_MEM));
             bool need_lock = modrm && (f->attr & A_LOCK);

@@ -50,6 +50,7 @@ static void fault(int signal, siginfo_t *info, void *context)
     for (int i = 0; i < 16; i++)
         running->out.r[i] = g[greg[i]];
     running->out.rflags = g[REG_EFL];
+    memcpy(&running->out.fx, uc->uc_mcontext.fpregs, sizeof(running->out.fx));
     running->rip = g[REG_RIP];
     if (signal == SIGALRM) {
         running->vector = -2;

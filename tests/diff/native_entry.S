@@ -1,4 +1,4 @@
-/* The way into a sequence on the host and out of it: every general-purpose register and RFLAGS come
+/* The way into a sequence on the host and out of it: every register and RFLAGS come
  * from the block and go back there. The stack pointer is the sequence's own in between. */
 #include "tests/diff/layout.h"
 
@@ -37,6 +37,8 @@ native_enter:
         pushq   %r14
         pushq   %r15
         movq    %rsp, BLOCK_RSP
+        fxsave64 BLOCK_OWN
+        fxrstor64 BLOCK_IN + BLOCK_FX
         pushq   BLOCK_IN + BLOCK_FLAGS
         popfq
         all_registers load_one
@@ -47,8 +49,11 @@ native_exit:                            /* the exit page jumps here */
         movq    BLOCK_RSP, %rsp
         pushfq
         popq    BLOCK_OUT + BLOCK_FLAGS
+        fxsave64 BLOCK_OUT + BLOCK_FX
 native_leave:                           /* the signal handler goes on here after a fault */
         movq    BLOCK_RSP, %rsp
+        fninit                          /* nothing waits any more */
+        fxrstor64 BLOCK_OWN
         cld
         popq    %r15
         popq    %r14

@@ -74,7 +74,9 @@ void stack_ready(struct gen *g)
 
 void clean_flags(struct gen *g, uint16_t reads)
 {
-    if (!(reads & g->undef))
+    if (reads & g->undef & FL_CODES)
+        x87_clean(g);
+    if (!(reads & g->undef & FL_STATUS))
         return;
     unsigned start = g->s->len, a = below(g, 16), b = below(g, 16);
     struct enc e = {.opcode = 0x39, .modrm = true, .mod = 3, .w = true, .reg = a, .rm = b};

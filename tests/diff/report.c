@@ -25,8 +25,8 @@ static uint16_t compared_flags(const struct sequence *s, const struct result *r,
     uint64_t off = r->rip - CODE_BASE - s->start;
     uint16_t undef = undefined_flags(s, r->vector >= 0 && off < s->len ? off : UINT32_MAX, valid);
     if (r->vector == VECTOR_DE)
-        undef = FL_STATUS; /* vol. 2, DIV: undefined, also when it faults */
-    return FLAGS_COMPARED & ~undef;
+        undef |= FL_STATUS; /* vol. 2, DIV: undefined, also when it faults */
+    return (FLAGS_COMPARED | FL_CODES) & ~undef;
 }
 
 /* What of a page fault's error code must agree: U/S depends on the ring we chose, P is the host
@@ -38,13 +38,40 @@ static uint32_t compared_error(const struct result *r)
                                   : ~ERROR_U;
 }
 
-static bool fault_agrees(const struct result *a, const struct result *b)
+/* In which order a processor reads an x87 environment is its own affair. */
+static bool any_order(const struct sequence *s, uint64_t rip)
+{
+    for (unsigned i = 0; i < s->n_insns; i++)
+        if (CODE_BASE + s->start + s->insn[i].off == rip)
+            return s->insn[i].form >= 0 && (forms[s->insn[i].form].attr & A_ENVIRONMENT);
+    return false;
+}
+
+static bool fault_agrees(const struct sequence *s, const struct result *a, const struct result *b)
 {
     if (a->vector != b->vector || a->vector == -2 || a->rip != b->rip)
         return false;
-    if (a->vector == VECTOR_PF && a->cr2 != b->cr2)
+    uint64_t address = any_order(s, a->rip) ? ~(uint64_t)(PAGE_BYTES - 1) : UINT64_MAX;
+    if (a->vector == VECTOR_PF && ((a->cr2 ^ b->cr2) & address))
         return false;
     return a->vector < 0 || ((a->error ^ b->error) & compared_error(a)) == 0;
+}
+
+/* x87's control, status and tag words and the registers that hold something, MXCSR and XMM. Not the
+ * pointers to the last instruction: the host's kernel keeps them or not. */
+static bool fx_agrees(const struct fx_image *a, const struct fx_image *b, uint16_t codes)
+{
+    uint16_t status = 0xb8ff | (codes & FL_C0 ? 0x100 : 0) | (codes & FL_C1 ? 0x200 : 0) |
+                      (codes & FL_C2 ? 0x400 : 0) | (codes & FL_C3 ? 0x4000 : 0);
+    if (a->control != b->control || ((a->status ^ b->status) & status) || a->valid != b->valid ||
+        a->mxcsr != b->mxcsr || memcmp(a->xmm, b->xmm, sizeof(a->xmm)))
+        return false;
+    unsigned top = a->status >> 11 & 7;
+    for (unsigned i = 0; i < 8; i++)
+        if ((a->valid >> ((top + i) & 7) & 1) && (a->st[i].mantissa != b->st[i].mantissa ||
+                                                  a->st[i].sign_exponent != b->st[i].sign_exponent))
+            return false;
+    return true;
 }
 
 bool sequence_agrees(const struct sequence *s, bool self, struct result *host, struct result *sim)
@@ -61,8 +88,9 @@ bool sequence_agrees(const struct sequence *s, bool self, struct result *host, s
         simulated_run(s, sim);
     }
     uint16_t flags = compared_flags(s, host, &valid);
-    if (!fault_agrees(host, sim) || memcmp(host->out.r, sim->out.r, sizeof(host->out.r)) ||
-        ((host->out.rflags ^ sim->out.rflags) & flags))
+    if (!fault_agrees(s, host, sim) || memcmp(host->out.r, sim->out.r, sizeof(host->out.r)) ||
+        ((host->out.rflags ^ sim->out.rflags) & flags & FLAGS_COMPARED) ||
+        !fx_agrees(&host->out.fx, &sim->out.fx, flags))
         return false;
     for (int p = 0; p < N_PAGES; p++)
         if (memcmp(self ? kept[p] : a[p], b[p], PAGE_BYTES))
@@ -152,6 +180,26 @@ static void show_flags(const char *what, uint64_t flags)
     printf("\n");
 }
 
+/* x87's state, where there is anything to see. */
+static void show_x87(const struct fx_image *in, const struct fx_image *a, const struct fx_image *b,
+                     uint16_t codes)
+{
+    if (fx_agrees(in, a, FL_CODES) && fx_agrees(a, b, codes))
+        return;
+    const struct fx_image *all[] = {in, a, b};
+    static const char *const who[] = {"in", "host", "simulator"};
+    for (unsigned n = 0; n < 3; n++) {
+        const struct fx_image *fx = all[n];
+        printf("#   x87 %-10s control %04x status %04x valid %02x mxcsr %04x%s\n", who[n],
+               fx->control, fx->status, fx->valid, fx->mxcsr,
+               n == 2 && !fx_agrees(a, b, codes) ? "  <--" : "");
+        for (unsigned i = 0; i < 8; i++)
+            if (fx->valid >> (((fx->status >> 11) + i) & 7) & 1)
+                printf("#       st%u %04x %016" PRIx64 "\n", i, fx->st[i].sign_exponent,
+                       fx->st[i].mantissa);
+    }
+}
+
 static void show_code(const struct sequence *s)
 {
     ZydisDecoder decoder;
@@ -206,8 +254,9 @@ void show(const struct sequence *s, bool self, const char *only)
     show_flags("host", host.out.rflags);
     show_flags("simulator", sim.out.rflags);
     show_flags("undefined", FLAGS_COMPARED & ~flags);
-    if ((host.out.rflags ^ sim.out.rflags) & flags)
+    if ((host.out.rflags ^ sim.out.rflags) & flags & FLAGS_COMPARED)
         show_flags("differ <--", (host.out.rflags ^ sim.out.rflags) & flags);
+    show_x87(&s->in.fx, &host.out.fx, &sim.out.fx, flags);
     for (unsigned i = 0; i < s->n_patches; i++)
         printf("#   memory in %" PRIx64 ": %016" PRIx64 "\n", s->patch[i].address,
                s->patch[i].value);

@@ -9,6 +9,7 @@
 
 #include "sim/cpu/internal.h"
 #include "sim/dev/dev.h"
+#include "sim/fpu/x87.h"
 #include "tests/diff/diff.h"
 #include "x86/msr.h"
 
@@ -152,7 +153,7 @@ bool simulated_init(const char *name)
     cpu_reset(cpu, false);
     cpu->cr0 = CR0_PE | CR0_MP | CR0_ET | CR0_NE | CR0_WP | CR0_PG;
     cpu->cr3 = TABLES;
-    cpu->cr4 = CR4_PAE | CR4_PGE;
+    cpu->cr4 = CR4_PAE | CR4_PGE | CR4_OSFXSR | CR4_OSXMMEXCPT;
     cpu->efer = EFER_LME | EFER_LMA | EFER_NXE | EFER_SCE;
     cpu->gdtr.base = GDT_BASE;
     cpu->gdtr.limit = SELECTOR_TSS + 15;
@@ -199,6 +200,34 @@ static void read_fault(const struct sequence *s, struct result *r)
         r->vector = -1;
 }
 
+static void load_fx(const struct fx_image *fx)
+{
+    struct fpu *f = &cpu->fpu;
+    x87_set_control(f, fx->control);
+    x87_set_status(f, fx->status);
+    f->valid = fx->valid;
+    for (unsigned i = 0; i < 8; i++)
+        *x87_st(f, i) = (struct x87_register){fx->st[i].mantissa, fx->st[i].sign_exponent};
+    f->mxcsr = fx->mxcsr;
+    for (unsigned i = 0; i < 16; i++)
+        memcpy(f->ymm[i].u64, fx->xmm[i], sizeof(fx->xmm[i]));
+}
+
+static void store_fx(struct fx_image *fx)
+{
+    struct fpu *f = &cpu->fpu;
+    fx->control = f->control;
+    fx->status = x87_status(f);
+    fx->valid = f->valid;
+    for (unsigned i = 0; i < 8; i++) {
+        fx->st[i].mantissa = x87_st(f, i)->mantissa;
+        fx->st[i].sign_exponent = x87_st(f, i)->sign_exponent;
+    }
+    fx->mxcsr = f->mxcsr;
+    for (unsigned i = 0; i < 16; i++)
+        memcpy(fx->xmm[i], f->ymm[i].u64, sizeof(fx->xmm[i]));
+}
+
 void simulated_run(const struct sequence *s, struct result *r)
 {
     memset(r, 0, sizeof(*r));
@@ -209,6 +238,7 @@ void simulated_run(const struct sequence *s, struct result *r)
     cpu->state = CPU_RUNNING;
     set_privilege(s->user);
     cpu_set_rflags(cpu, s->in.rflags);
+    load_fx(&s->in.fx);
     exec_mode_changed(cpu);
 
     /* One in eight instruction by instruction: the interpreter's other way to run a block. */
@@ -219,6 +249,7 @@ void simulated_run(const struct sequence *s, struct result *r)
         cpu_run(cpu, cpu->now + SLOT_LIMIT);
 
     memcpy(r->out.r, cpu->r, sizeof(r->out.r));
+    store_fx(&r->out.fx);
     r->out.rflags = cpu_rflags(cpu);
     r->rip = EXIT_BASE;
     r->vector = -1;
