@@ -6,6 +6,7 @@ ok. In QEMU (TCG) every point must be ok as well, unless it is listed here: wher
 manual, or to implement less of it, with the reason.
 """
 
+import pathlib
 import re
 import shutil
 
@@ -18,7 +19,7 @@ GUESTS = BUILD / "test" / "guests"
 SYSTEM = {
     "paging": (1, ["skylake", "core2"]),
     "exceptions": (1, ["skylake"]),
-    "announced": (1, ["skylake", "core2"]),
+    "announced": (1, sorted(path.stem for path in pathlib.Path("sim/profiles").glob("*.profile"))),
     "privilege": (1, ["skylake"]),
     "control": (1, ["skylake", "icelake"]),
     "registers": (1, ["skylake", "westmere", "core2", "kvm"]),
@@ -46,7 +47,10 @@ QEMU_DIFFERS = {
         (r"it is the jump that faults", "QEMU jumps, and faults on the fetch"),
         (r"an access across the last canonical byte", "QEMU raises #PF for the second half"),
     ],
-    "announced": [(r"XBEGIN|RDSEED|TPAUSE|XOP", "QEMU executes it, or the opcode beneath, without a look at CPUID")],
+    "announced": [
+        (r"XBEGIN|RDSEED|TPAUSE|XOP", "QEMU executes it, or the opcode beneath, without a look at CPUID"),
+        (r"(RD|WR)PKRU|VMRUN", "QEMU has it, but it wants CR4.PKE, EFER.SVME as well"),
+    ],
     "privilege": [
         (r"INT n through a gate of DPL 0", IDT_ERROR),
         (r"in ring 0$", "QEMU's SYSRET faults in ring 3, as AMD's does"),

@@ -11,10 +11,12 @@
 #define CPUID_1_ECX_VMX                (1 << 5)
 #define CPUID_1_ECX_SMX                (1 << 6)
 #define CPUID_1_ECX_PDCM               (1 << 15)
+#define CPUID_1_ECX_PCID               (1 << 17)
 #define CPUID_1_ECX_X2APIC             (1 << 21)
 #define CPUID_1_ECX_TSC_DEADLINE       (1 << 24)
 #define CPUID_1_ECX_XSAVE              (1 << 26)
 #define CPUID_1_ECX_OSXSAVE            (1 << 27)
+#define CPUID_1_ECX_AVX                (1 << 28)
 #define CPUID_1_ECX_HYPERVISOR         ARCH_BIT(31)
 #define CPUID_1_EDX_VME                (1 << 1)
 #define CPUID_1_EDX_DE                 (1 << 2)
@@ -31,6 +33,7 @@
 #define CPUID_1_EDX_DS                 (1 << 21)
 #define CPUID_1_EDX_FXSR               (1 << 24)
 #define CPUID_1_EDX_SSE                (1 << 25)
+#define CPUID_1_EDX_HTT                (1 << 28)
 #define CPUID_6_ECX_HW_COORD_FEEDBACK  (1 << 0)
 #define CPUID_7_EBX_FSGSBASE           (1 << 0)
 #define CPUID_7_EBX_TSC_ADJUST         (1 << 1)
@@ -55,7 +58,12 @@
 #define CPUID_23_EBX_EQ                (1 << 1)
 #define CPUID_23_EBX_RDPMC_USR_DISABLE (1 << 2)
 #define CPUID_23_ECX_SLOTS_PER_CYCLE   0xff
-#define CPUID_1A_CORE_TYPE_SHIFT       24 /* EAX[31:24]; below it the native model ID */
+#define CPUID_D_1_EAX_XSAVEOPT         (1 << 0)
+#define CPUID_D_1_EAX_XSAVEC           (1 << 1)
+#define CPUID_D_1_EAX_XGETBV_1         (1 << 2)
+#define CPUID_D_1_EAX_XSAVES           (1 << 3)
+#define CPUID_D_ECX_SUPERVISOR         (1 << 0) /* sub-leaves of components: by IA32_XSS, not XCR0 */
+#define CPUID_1A_CORE_TYPE_SHIFT       24       /* EAX[31:24]; below it the native model ID */
 #define CPUID_1A_CORE_TYPE_ATOM        0x20
 #define CPUID_1A_CORE_TYPE_CORE        0x40
 #define CPUID_1C_EAX_DEPTHS            0xff /* bit n: 8 * (n + 1) records */

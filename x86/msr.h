@@ -42,6 +42,7 @@
 #define MSR_IA32_TSC_DEADLINE       0x6e0
 #define MSR_X2APIC_BASE             0x800
 #define MSR_X2APIC_LAST             0x8ff
+#define MSR_IA32_XSS                0xda0
 #define MSR_IA32_EFER               0xc0000080
 #define MSR_IA32_STAR               0xc0000081
 #define MSR_IA32_LSTAR              0xc0000082

@@ -19,6 +19,8 @@
 #define CR0_NW         (1 << 29)
 #define CR0_CD         (1 << 30)
 #define CR0_PG         ARCH_BIT(31)
+#define CR3_PCID       0xfff        /* with CR4.PCIDE */
+#define CR3_NO_FLUSH   ARCH_BIT(63) /* of what is written to it, likewise */
 #define CR4_VME        (1 << 0)
 #define CR4_PVI        (1 << 1)
 #define CR4_TSD        (1 << 2)
@@ -34,6 +36,7 @@
 #define CR4_VMXE       (1 << 13)
 #define CR4_SMXE       (1 << 14)
 #define CR4_FSGSBASE   (1 << 16)
+#define CR4_PCIDE      (1 << 17)
 #define CR4_OSXSAVE    (1 << 18)
 #define CR4_SMEP       (1 << 20)
 #define CR4_SMAP       (1 << 21)

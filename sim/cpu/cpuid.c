@@ -12,11 +12,16 @@
 #define EXTENDED       0x80000000u
 #define HYPERVISOR     0x40000000u
 #define LEAF_FEATURES  1
+#define LEAF_CACHES    4
 #define LEAF_TOPOLOGY  0xb
+#define LEAF_XSAVE     0xd
 #define LEAF_TOPOLOGY2 0x1f
 #define LIMITED_MAX    2
 #define LEVEL_SMT      (1u << 8)
 #define LEVEL_CORE     (2u << 8)
+
+#define CACHE_TYPE        0x1f /* leaf 4, EAX: 0 behind the last cache */
+#define CACHE_CORES_SHIFT 26
 
 static const struct cpuid_leaf *find(const struct cpu *cpu, uint32_t leaf, uint32_t subleaf)
 {
@@ -59,6 +64,14 @@ static void topology(const struct cpu *cpu, uint32_t subleaf, uint32_t out[4])
     }
 }
 
+/* SDM vol. 2 "CPUID", leaf 4: EAX[31:26], the ids of cores in the package, less 1. Each processor's
+ * caches are its own. */
+static void caches(const struct cpu *cpu, uint32_t out[4])
+{
+    if (out[0] & CACHE_TYPE)
+        out[0] |= ((1u << id_bits(cpu)) - 1) << CACHE_CORES_SHIFT;
+}
+
 static void features(struct cpu *cpu, uint32_t out[4])
 {
     uint64_t apic_base = 0;
@@ -67,6 +80,8 @@ static void features(struct cpu *cpu, uint32_t out[4])
         out[2] &= ~(uint32_t)CPUID_1_ECX_OSXSAVE;
     if (cpu->cr4 & CR4_OSXSAVE)
         out[2] |= CPUID_1_ECX_OSXSAVE;
+    if (cpu->machine->n_cpus > 1)
+        out[3] |= CPUID_1_EDX_HTT;
     if (cpu->lapic &&
         (!lapic_rdmsr(cpu->lapic, MSR_IA32_APIC_BASE, &apic_base) || !(apic_base & APIC_BASE_EN)))
         out[3] &= ~(uint32_t)CPUID_1_EDX_APIC;
@@ -104,8 +119,12 @@ void cpu_cpuid(struct cpu *cpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4]
         out[0] = basic_maximum(cpu);
     else if (leaf == LEAF_FEATURES)
         features(cpu, out);
+    else if (leaf == LEAF_CACHES)
+        caches(cpu, out);
     else if (leaf == LEAF_TOPOLOGY || leaf == LEAF_TOPOLOGY2)
         topology(cpu, subleaf, out);
+    else if (leaf == LEAF_XSAVE)
+        xsave_cpuid(cpu, subleaf, out);
 }
 
 bool cpuid_has(const struct cpu *cpu, uint32_t leaf, uint32_t subleaf, enum cpuid_reg reg,

@@ -165,6 +165,7 @@ FIELD_READER(platform_id_read, (uint64_t)cpu->profile->platform_id << PLATFORM_I
 FIELD_READER(platform_info_read, cpu->profile->platform_info)
 FIELD_READER(turbo_ratio_read, cpu->profile->turbo_ratio_limit)
 FIELD_READER(misc_features_read, cpu->system->misc_features)
+FIELD_READER(xss_read, cpu->system->xss)
 FIELD_READER(perf_ctl_read, cpu->system->perf_ctl)
 /* The highest ratio of one core: the model's own frequency. */
 FIELD_READER(perf_status_read, (cpu->profile->turbo_ratio_limit & 0xff) << PERF_RATIO_SHIFT)
@@ -202,6 +203,7 @@ static const struct msr table[] = {
     {MSR_IA32_PERF_CTL, ANY, has_turbo_ratio, 0, perf_ctl_read, perf_ctl_write},
     {MSR_TURBO_RATIO_LIMIT, READ_ONLY, has_turbo_ratio, 0, turbo_ratio_read, NULL},
     {MSR_IA32_PAT, ANY, has_pat, FIELD(pat), NULL, pat_write},
+    {MSR_IA32_XSS, ANY, has_xss, 0, xss_read, xss_write},
     {MSR_IA32_EFER, ANY, has_efer, FIELD(efer), NULL, efer_write},
     {MSR_IA32_STAR, ANY, has_long_mode, FIELD(star), NULL, NULL},
     {MSR_IA32_LSTAR, CANONICAL, has_long_mode, FIELD(lstar), NULL, NULL},

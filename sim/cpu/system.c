@@ -83,6 +83,18 @@ static system_op *const by_mnemonic[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     [ZYDIS_MNEMONIC_WRGSBASE] = op_fsgsbase,
     [ZYDIS_MNEMONIC_WRMSR] = op_wrmsr,
     [ZYDIS_MNEMONIC_XGETBV] = op_xgetbv,
+    [ZYDIS_MNEMONIC_XRSTOR] = op_xrstor,
+    [ZYDIS_MNEMONIC_XRSTOR64] = op_xrstor,
+    [ZYDIS_MNEMONIC_XRSTORS] = op_xrstor,
+    [ZYDIS_MNEMONIC_XRSTORS64] = op_xrstor,
+    [ZYDIS_MNEMONIC_XSAVE] = op_xsave,
+    [ZYDIS_MNEMONIC_XSAVE64] = op_xsave,
+    [ZYDIS_MNEMONIC_XSAVEC] = op_xsavec,
+    [ZYDIS_MNEMONIC_XSAVEC64] = op_xsavec,
+    [ZYDIS_MNEMONIC_XSAVEOPT] = op_xsave,
+    [ZYDIS_MNEMONIC_XSAVEOPT64] = op_xsave,
+    [ZYDIS_MNEMONIC_XSAVES] = op_xsavec,
+    [ZYDIS_MNEMONIC_XSAVES64] = op_xsavec,
     [ZYDIS_MNEMONIC_XSETBV] = op_xsetbv,
 };
 

@@ -23,7 +23,7 @@ struct system_state {
     uint64_t mtrr_def_type, mtrr_fixed[MTRR_FIXED], mtrr_var[PROFILE_MAX_MTRR][2];
     uint64_t mcg_ctl, mc_ctl[PROFILE_MAX_BANKS];
     uint64_t misc_features, perf_ctl;
-    uint64_t xcr0;
+    uint64_t xcr0, xss;
     /* What IA32_MPERF and IA32_APERF held when the core had run for so many slots. */
     uint64_t mperf, aperf, perf_since;
     bool shadow_ss;      /* cpu->shadow is that of MOV SS or POP SS: blocks #DB and NMI too */
@@ -51,6 +51,11 @@ void mtrr_firmware(struct cpu *cpu);
 bool machine_check_owns(const struct cpu *cpu, uint32_t msr);
 bool machine_check_read(struct cpu *cpu, uint32_t msr, uint64_t *value);
 bool machine_check_write(struct cpu *cpu, uint32_t msr, uint64_t value);
+
+/* xsave.c */
+void xsave_cpuid(const struct cpu *cpu, uint32_t subleaf, uint32_t out[4]);
+bool has_xss(const struct cpu *cpu);
+bool xss_write(struct cpu *cpu, uint64_t value);
 
 /* SDM vol. 3 "Memory Types and Their Properties", "Page Attribute Table (PAT)". */
 enum memory_type {
@@ -264,8 +269,8 @@ bool cpuid_has(const struct cpu *cpu, uint32_t leaf, uint32_t subleaf, enum cpui
                uint32_t bit);
 
 typedef void system_op(struct cpu *cpu, const struct insn *in);
-system_op op_mov_cr, op_mov_dr, op_smsw, op_lmsw, op_clts, op_invlpg, op_invpcid, op_xgetbv,
-    op_xsetbv, op_cache;
+system_op op_mov_cr, op_mov_dr, op_smsw, op_lmsw, op_clts, op_invlpg, op_invpcid, op_cache;
+system_op op_xgetbv, op_xsetbv, op_xsave, op_xsavec, op_xrstor;
 system_op op_lgdt, op_sgdt, op_lldt, op_sldt, op_ltr, op_str, op_lar, op_ver, op_arpl;
 system_op op_mov_sreg, op_push_sreg, op_pop_sreg, op_load_far_pointer, op_fsgsbase, op_swapgs;
 system_op op_cli_sti, op_popf, op_hlt, op_monitor, op_mwait, op_stac;

@@ -1,5 +1,5 @@
 /*
- * Control registers, EFER, extended state, TLB and cache instructions. SDM vol. 3 "Control
+ * Control registers, EFER, TLB and cache instructions. SDM vol. 3 "Control
  * Registers", vol. 2 "MOV—Move to/from Control Registers".
  */
 #include "sim/cpu/system.h"
@@ -10,7 +10,6 @@
 #define CR0_DEFINED                                                                                \
     (CR0_PE | CR0_MP | CR0_EM | CR0_TS | CR0_ET | CR0_NE | CR0_WP | CR0_AM | CR0_NW | CR0_CD |     \
      CR0_PG)
-#define XCR0_X87           1
 #define INVPCID_ADDRESS    0
 #define INVPCID_CONTEXT    1
 #define INVPCID_ALL_GLOBAL 2
@@ -41,6 +40,8 @@ bool cr0_write(struct cpu *cpu, uint64_t value)
     if ((value & CR0_NW) && !(value & CR0_CD))
         return false;
     uint64_t changed = value ^ cpu->cr0;
+    if ((changed & CR0_PG) && !(value & CR0_PG) && (cpu->cr4 & CR4_PCIDE))
+        return false;
     /* SDM vol. 3 "Initializing IA-32e Mode" and "Switching Out of IA-32e Mode Operation". */
     if (changed & CR0_PG) {
         if (value & CR0_PG) {
@@ -66,8 +67,13 @@ bool cr0_write(struct cpu *cpu, uint64_t value)
     return true;
 }
 
+/* With CR4.PCIDE bit 63 says that the translations of the new PCID may stay. A processor may drop
+ * translations at any time ("Operations that Invalidate TLBs and Paging-Structure Caches"), and
+ * this one drops all but the global ones: its TLB has no PCIDs. */
 bool cr3_write(struct cpu *cpu, uint64_t value)
 {
+    if (cpu->cr4 & CR4_PCIDE)
+        value &= ~CR3_NO_FLUSH;
     if (cpu_long_mode(cpu) && value >> max_physical_bits(cpu))
         return false;
     if (pae_paging(cpu, cpu->cr0, cpu->cr4) && !paging_load_pdptes(cpu, value))
@@ -94,6 +100,7 @@ static const struct cr4_bit cr4_bits[] = {
     {CR4_PAE, 1, CPUID_EDX, CPUID_1_EDX_PAE},
     {CR4_MCE, 1, CPUID_EDX, CPUID_1_EDX_MCE},
     {CR4_PGE, 1, CPUID_EDX, CPUID_1_EDX_PGE},
+    {CR4_PCIDE, 1, CPUID_ECX, CPUID_1_ECX_PCID},
     {CR4_OSFXSR, 1, CPUID_EDX, CPUID_1_EDX_FXSR},
     {CR4_OSXMMEXCPT, 1, CPUID_EDX, CPUID_1_EDX_SSE},
     {CR4_OSXSAVE, 1, CPUID_ECX, CPUID_1_ECX_XSAVE},
@@ -121,11 +128,15 @@ bool cr4_write(struct cpu *cpu, uint64_t value)
     if (cpu_long_mode(cpu) && !(value & CR4_PAE))
         return false;
     uint64_t changed = value ^ cpu->cr4;
+    /* SDM vol. 3 "Process-Context Identifiers (PCIDs)": set in IA-32e mode alone, while CR3[11:0]
+     * is 0. */
+    if ((changed & value & CR4_PCIDE) && (!cpu_long_mode(cpu) || (cpu->cr3 & CR3_PCID)))
+        return false;
     if ((changed & (CR4_PAE | CR4_PGE | CR4_PSE | CR4_SMEP)) && pae_paging(cpu, cpu->cr0, value) &&
         !paging_load_pdptes(cpu, cpu->cr3))
         return false;
     cpu->cr4 = value;
-    mode_changed(cpu, changed & (CR4_PAE | CR4_PGE | CR4_PSE | CR4_SMEP | CR4_SMAP));
+    mode_changed(cpu, changed & (CR4_PAE | CR4_PGE | CR4_PSE | CR4_PCIDE | CR4_SMEP | CR4_SMAP));
     return true;
 }
 
@@ -254,7 +265,7 @@ void op_invlpg(struct cpu *cpu, const struct insn *in)
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_serialize);
 }
 
-/* SDM vol. 2 "INVPCID". PCIDs are not announced: CR4.PCIDE is 0 and only PCID 0 is valid. */
+/* SDM vol. 2 "INVPCID". Without CR4.PCIDE only PCID 0 is valid. */
 void op_invpcid(struct cpu *cpu, const struct insn *in)
 {
     if (!cpuid_has(cpu, 7, 0, CPUID_EBX, CPUID_7_EBX_INVPCID))
@@ -263,7 +274,8 @@ void op_invpcid(struct cpu *cpu, const struct insn *in)
     uint64_t type = insn_register(cpu, in->op[0].reg.value);
     uint64_t linear = insn_linear(cpu, in, &in->op[1], 16, ACCESS_READ);
     uint64_t pcid = mem_read(cpu, linear, 8, false), address = mem_read(cpu, linear + 8, 8, false);
-    if (type > INVPCID_ALL || pcid >> 12 || (type <= INVPCID_CONTEXT && pcid) ||
+    if (type > INVPCID_ALL || pcid >> 12 ||
+        (type <= INVPCID_CONTEXT && pcid && !(cpu->cr4 & CR4_PCIDE)) ||
         (type == INVPCID_ADDRESS && !canonical(address)))
         cpu_gp0(cpu);
     if (type == INVPCID_ADDRESS)
@@ -280,33 +292,4 @@ void op_cache(struct cpu *cpu, const struct insn *in)
     (void)in;
     require_cpl0(cpu);
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_serialize);
-}
-
-/* SDM vol. 2 "XGETBV", "XSETBV". */
-void op_xgetbv(struct cpu *cpu, const struct insn *in)
-{
-    (void)in;
-    if (!(cpu->cr4 & CR4_OSXSAVE))
-        cpu_fault(cpu, VEC_UD, 0);
-    if ((uint32_t)cpu->r[RCX] != 0)
-        cpu_gp0(cpu);
-    cpu->r[RAX] = (uint32_t)cpu->system->xcr0;
-    cpu->r[RDX] = cpu->system->xcr0 >> 32;
-}
-
-void op_xsetbv(struct cpu *cpu, const struct insn *in)
-{
-    (void)in;
-    if (!(cpu->cr4 & CR4_OSXSAVE))
-        cpu_fault(cpu, VEC_UD, 0);
-    require_cpl0(cpu);
-    uint32_t leaf[4];
-    cpu_cpuid(cpu, 0xd, 0, leaf);
-    uint64_t value = cpu->r[RDX] << 32 | (uint32_t)cpu->r[RAX];
-    uint64_t allowed = leaf[0] | (uint64_t)leaf[3] << 32;
-    const uint64_t sse = 2, avx = 4;
-    if ((uint32_t)cpu->r[RCX] != 0 || (value & ~allowed) || !(value & XCR0_X87) ||
-        ((value & avx) && !(value & sse)))
-        cpu_gp0(cpu);
-    cpu->system->xcr0 = value;
 }

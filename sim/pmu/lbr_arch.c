@@ -4,8 +4,7 @@
  * chapter's words could be read only in quotations (KVM's and Linux' discussions of it), the rule
  * says so.
  *
- * Absent: the save area of XSAVES (state component 15; the machine has no XSAVE), the reset in deep
- * C-states, TSX.
+ * Absent: the reset in deep C-states, TSX.
  *
  * Where the manual is silent:
  * - IA32_DEBUGCTL.LBR: "has no meaning and always returns 0" (Intel's patches of Linux); a write of
@@ -20,6 +19,7 @@
 #include "x86/cpuid.h"
 #include "x86/pmu.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define MAX_CYCLES        0xffff
@@ -281,6 +281,47 @@ static void record(struct pmu *pmu, enum branch_kind kind, uint64_t from, uint64
         push(pmu, &e);
     /* The instruction of a far transfer is counted behind its branch. */
     pmu->lbr_open = kind == BR_FAR || kind == BR_EXCEPTION;
+}
+
+/* ---- State component 15 of XSAVES ---- */
+
+/* SDM vol. 1 "XSAVE-Managed State", as Linux' struct arch_lbr_state lays it out: the control, the
+ * depth, the last event record, and the greatest depth of entries, latest first. Of what the manual
+ * has to say of a depth that is no longer the present one nothing could be read: here the entries
+ * are reset then, as a write of IA32_LBR_DEPTH does. XSAVES leaves the registers as they are. */
+struct lbr_state {
+    uint64_t ctl, depth;
+    struct lbr_entry ler, entry[PMU_MAX_LBR];
+};
+
+unsigned pmu_lbr_state_bytes(const struct pmu *pmu)
+{
+    return offsetof(struct lbr_state, entry) +
+           pmu->profile->pmu.lbr_depth * sizeof(struct lbr_entry);
+}
+
+void pmu_lbr_save(struct pmu *pmu, uint8_t *to)
+{
+    struct lbr_state s = {.ctl = pmu->lbr_ctl, .depth = pmu->lbr_depth, .ler = pmu->ler};
+    for (unsigned i = 0; i < pmu->lbr_depth; i++)
+        s.entry[i] = *lbr_newest(pmu, i);
+    memcpy(to, &s, pmu_lbr_state_bytes(pmu));
+}
+
+bool pmu_lbr_restore(struct pmu *pmu, const uint8_t *from)
+{
+    struct lbr_state s = {.depth = pmu->lbr_depth};
+    if (from)
+        memcpy(&s, from, pmu_lbr_state_bytes(pmu));
+    if (s.ctl & ~pmu->lbr_ctl_bits)
+        return false;
+    clear(pmu);
+    lbr_set_ctl(pmu, s.ctl);
+    pmu->ler = s.ler;
+    if (s.depth == pmu->lbr_depth)
+        for (unsigned i = 0; i < pmu->lbr_depth; i++)
+            *lbr_newest(pmu, i) = s.entry[i];
+    return true;
 }
 
 const struct lbr_kind lbr_architectural = {

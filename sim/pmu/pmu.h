@@ -45,6 +45,12 @@ void pmu_debug_exception(struct pmu *pmu);
  * cpu->total and given to pmu_branch() by whoever plays the handler. */
 void pmu_enter_smm(struct pmu *pmu);
 void pmu_leave_smm(struct pmu *pmu);
+/* The architectural last branch records as XSAVES writes them and XRSTORS reads them: state
+ * component
+ * 15. from NULL: the initial state. False: #GP. */
+unsigned pmu_lbr_state_bytes(const struct pmu *pmu);
+void pmu_lbr_save(struct pmu *pmu, uint8_t *to);
+bool pmu_lbr_restore(struct pmu *pmu, const uint8_t *from);
 /* DEBUGCTL.BTF with RFLAGS.TF: the interpreter single-steps on branches. */
 bool pmu_btf(const struct pmu *pmu);
 /* The local APIC sets the mask bit of the LVT entry when it delivers this PMU's PMI. */
