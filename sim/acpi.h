@@ -1,5 +1,5 @@
-/* The ACPI tables that firmware would leave: RSDP, RSDT, XSDT and a MADT with one local APIC for
- * each processor. */
+/* The ACPI tables that firmware would leave: RSDP, RSDT, XSDT, MADT, FADT, FACS, HPET and DSDT; and
+ * what of the machine stands in them. */
 #ifndef PMUSIM_ACPI_H
 #define PMUSIM_ACPI_H
 

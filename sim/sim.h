@@ -75,6 +75,8 @@ enum stop_reason {
     STOP_UNSUPPORTED,  /* an instruction or mode that the simulator lacks; noted */
     STOP_MAX_INSNS,
     STOP_MAX_TIME,
+    STOP_POWER_OFF,  /* the guest switched the machine off (ACPI S5) */
+    STOP_RESET,      /* the guest reset it, by port 64H or CF9H */
     STOP_ALL_HALTED, /* no processor can ever run again */
     STOP_HOST,       /* the host table refused output */
     STOP_NO_MEMORY,  /* the host has none left */

@@ -2,6 +2,7 @@
  * RDMSR, WRMSR, RDPMC, RDTSC, RDTSCP, CPUID. SDM vol. 2.
  */
 #include "sim/cpu/system.h"
+#include "sim/dev/dev.h"
 #include "sim/fault.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
@@ -109,6 +110,10 @@ void op_rdtsc(struct cpu *cpu, const struct insn *in)
 {
     (void)in;
     require_tsc(cpu);
+    if (machine_lets_others_catch_up(cpu)) {
+        cpu->unfinished = true;
+        return;
+    }
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_tsc);
     result(cpu, cpu_tsc(cpu));
 }
@@ -119,6 +124,10 @@ void op_rdtscp(struct cpu *cpu, const struct insn *in)
     if (!cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_RDTSCP))
         cpu_fault(cpu, VEC_UD, 0);
     require_tsc(cpu);
+    if (machine_lets_others_catch_up(cpu)) {
+        cpu->unfinished = true;
+        return;
+    }
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_tsc);
     result(cpu, cpu_tsc(cpu));
     cpu->r[RCX] = (uint32_t)cpu->tsc_aux;

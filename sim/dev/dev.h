@@ -12,6 +12,17 @@
 
 #define MACHINE_MAX_CPUS SIM_MAX_CPUS
 
+/* What the ACPI tables say of the devices. */
+#define IOAPIC_BASE    0xfec00000
+#define HPET_BASE      0xfed00000
+#define HPET_ID        0x8086a201 /* vendor, legacy replacement, 64 bits, 3 timers, revision 1 */
+#define HPET_MIN_TICKS 128        /* of its clock; what is nearer may be missed */
+#define ACPI_IOAPIC_ID SIM_MAX_CPUS
+#define ACPI_SCI_IRQ   9
+#define ACPI_PM_BASE   0x600
+#define ACPI_PM_SIZE   12
+#define ACPI_S5_TYPE   5
+
 struct machine {
     const struct profile *profile; /* of processor 0: its slots are the machine's time */
     uint8_t *ram;      /* physical 0 to ram_size; the hole A0000H-FFFFFH is VGA memory and ROM
@@ -60,6 +71,10 @@ void machine_tick(struct cpu *cpu);
 /* A processor reaches another one at this point of the machine's time: one that idles goes on from
  * here, and it is its turn now. */
 void machine_reach(struct cpu *from, struct cpu *to);
+/* Processors run one after the other, so that one sees what another has stored later. Who reads the
+ * time must not notice: the one that is ahead ends its turn, and reads when it is not. True: now is
+ * not yet the time. */
+bool machine_lets_others_catch_up(struct cpu *cpu);
 /* Can anything but another processor ever wake this one? */
 bool machine_wakes(struct cpu *cpu);
 /* Sets machine->stop and makes every processor leave cpu_run. */

@@ -10,9 +10,8 @@ static const struct {
     void (*advance)(struct cpu *cpu);
     uint64_t (*next)(struct cpu *cpu);
 } timed[] = {
-    {pit_advance, pit_next},
-    {rtc_advance, rtc_next},
-    {uart_advance, uart_next},
+    {pit_advance, pit_next},   {rtc_advance, rtc_next},         {uart_advance, uart_next},
+    {hpet_advance, hpet_next}, {acpi_pm_advance, acpi_pm_next},
 };
 #define N_TIMED (sizeof(timed) / sizeof(timed[0]))
 
@@ -44,12 +43,25 @@ void devices_schedule(struct cpu *cpu)
     cpu_reschedule(cpu);
 }
 
+/* IRQ 0 is at pin 2 of the I/O APIC, because pin 0 is the 8259s' own. */
+static unsigned pin_of(unsigned irq)
+{
+    return irq == 0 ? 2 : irq;
+}
+
 void irq_line(struct cpu *cpu, unsigned irq, bool level)
 {
     pic_line(cpu, irq, level);
+    ioapic_line(cpu, pin_of(irq), level);
 }
 
 bool irq_heard(struct cpu *cpu, unsigned irq)
 {
-    return pic_hears(cpu, irq);
+    return pic_hears(cpu, irq) || ioapic_hears(cpu, pin_of(irq));
+}
+
+void intr_line(struct cpu *cpu, bool level)
+{
+    lapic_lint0(cpu, level);
+    ioapic_line(cpu, 0, level);
 }

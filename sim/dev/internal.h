@@ -32,7 +32,18 @@ uint32_t fw_cfg_in(struct cpu *cpu, uint16_t port, unsigned bytes);
 void fw_cfg_out(struct cpu *cpu, uint16_t port, unsigned bytes, uint32_t value);
 uint32_t platform_in(struct cpu *cpu, uint16_t port, unsigned bytes);
 void platform_out(struct cpu *cpu, uint16_t port, unsigned bytes, uint32_t value);
+uint32_t acpi_pm_in(struct cpu *cpu, uint16_t port, unsigned bytes);
+void acpi_pm_out(struct cpu *cpu, uint16_t port, unsigned bytes, uint32_t value);
+uint32_t reset_in(struct cpu *cpu, uint16_t port, unsigned bytes);
+void reset_out(struct cpu *cpu, uint16_t port, unsigned bytes, uint32_t value);
 void debug_exit_out(struct cpu *cpu, uint16_t port, unsigned bytes, uint32_t value);
+
+/* ---- Pages of memory that are devices ---- */
+
+uint64_t ioapic_read(struct cpu *cpu, uint32_t offset, unsigned bytes);
+void ioapic_write(struct cpu *cpu, uint32_t offset, unsigned bytes, uint64_t value);
+uint64_t hpet_read(struct cpu *cpu, uint32_t offset, unsigned bytes);
+void hpet_write(struct cpu *cpu, uint32_t offset, unsigned bytes, uint64_t value);
 
 /* ---- Time and interrupts (devices.c) ---- */
 
@@ -61,8 +72,25 @@ void rtc_advance(struct cpu *cpu);
 uint64_t rtc_next(struct cpu *cpu);
 void uart_advance(struct cpu *cpu);
 uint64_t uart_next(struct cpu *cpu);
+void hpet_advance(struct cpu *cpu);
+uint64_t hpet_next(struct cpu *cpu);
+void acpi_pm_advance(struct cpu *cpu);
+uint64_t acpi_pm_next(struct cpu *cpu);
 
+/* The inputs of the interrupt controllers, and the 8259s' output. */
 void pic_line(struct cpu *cpu, unsigned irq, bool high);
+void ioapic_line(struct cpu *cpu, unsigned pin, bool level);
+void intr_line(struct cpu *cpu, bool level);
+bool ioapic_hears(struct cpu *cpu, unsigned pin);
+/* Is any pin not masked? */
+bool ioapic_open(struct cpu *cpu);
+/* A local APIC's EOI message. */
+void ioapic_eoi(struct cpu *cpu, uint8_t vector);
+/* An interrupt message to the local APICs; false: nobody accepted it. */
+bool lapic_message(struct cpu *from, unsigned mode, uint8_t vector, bool logical, uint8_t to,
+                   bool level);
+/* Does the HPET stand for the 8254 and the clock? */
+bool hpet_replaces_legacy(struct cpu *cpu);
 
 /* ---- State, all in machine->devices ---- */
 
@@ -140,12 +168,44 @@ struct rtc {
 };
 void rtc_init(struct rtc *r, uint64_t ram_size);
 
+#define IOAPIC_PINS 24
+struct ioapic {
+    uint8_t index, id;
+    uint32_t lines; /* levels of the pins */
+    uint64_t entry[IOAPIC_PINS];
+};
+void ioapic_init(struct ioapic *io, unsigned id);
+
+#define HPET_TIMERS 3
+struct hpet_timer {
+    uint32_t conf;
+    uint64_t comparator, period;
+    uint64_t matches; /* the tick at which the counter comes to the comparator; NEVER */
+    bool line;
+};
+struct hpet {
+    uint8_t conf, status;
+    uint64_t offset; /* the counter, less the ticks since power-on while it runs */
+    struct hpet_timer timer[HPET_TIMERS];
+};
+void hpet_init(struct hpet *h);
+
+struct acpi_pm {
+    uint16_t status, enable, control;
+    uint64_t halves; /* of the timer's periods, over when somebody looked last */
+    bool line;       /* the system control interrupt */
+};
+
 struct devices {
     uint64_t next; /* the machine's time at which a device wants to be brought up to date; NEVER */
     struct uart uart;
     struct pit pit;
     struct pic pic[2];
     struct rtc rtc;
+    struct ioapic ioapic;
+    struct hpet hpet;
+    struct acpi_pm acpi_pm;
+    uint8_t reset_control;
     uint8_t port80, port92;
     uint32_t pci_address;
     uint16_t fw_cfg_key;

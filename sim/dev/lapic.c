@@ -3,7 +3,7 @@
  * (APIC)"; section names below are of that chapter.
  *
  * Interrupts that this machine has no source for (LINT1, thermal sensor, corrected machine
- * checks) have their LVT entries but never fire; there is no I/O APIC and no SMM. LVT CMCI is
+ * checks) have their LVT entries but never fire; there is no SMM. LVT CMCI is
  * absent, as the version register says ("Local Vector Table": CMCI only with machine-check
  * support).
  */
@@ -72,8 +72,9 @@ struct lapic {
     uint32_t esr, errors; /* as read; collected since the last write of the ESR */
     uint32_t icr_low, icr_high;
     uint32_t lvt[LVT_N];
-    uint32_t irr[8], isr[8];
-    bool lint0; /* its level */
+    uint32_t irr[8], isr[8], tmr[8];
+    bool lint0;  /* its level */
+    bool extint; /* an ExtINT message of the I/O APIC, not yet acknowledged */
     /* "APIC Timer" */
     uint32_t divide, initial;
     uint64_t first;    /* counts from started to the next expiry; 0: stopped */
@@ -81,6 +82,7 @@ struct lapic {
     uint64_t deadline; /* IA32_TSC_DEADLINE; 0: disarmed */
 };
 
+static void lint0_interrupt(struct lapic *l);
 static uint64_t timer_expiry(const struct lapic *l);
 static void timer_skip(struct lapic *l);
 
@@ -164,7 +166,7 @@ static bool lint0_is_intr(const struct lapic *l)
 
 static bool external(const struct lapic *l)
 {
-    return l->lint0 && lint0_is_intr(l);
+    return l->extint || (l->lint0 && lint0_is_intr(l));
 }
 
 bool lapic_pending(struct lapic *l)
@@ -187,8 +189,10 @@ uint8_t lapic_ack(struct lapic *l)
 {
     int vector = deliverable(l);
 
-    if (external(l))
+    if (external(l)) {
+        l->extint = false;
         return pic_acknowledge(l->cpu);
+    }
     /* "Spurious Interrupt": nothing is above the processor priority any more. No ISR bit. */
     if (vector < 0)
         return l->svr & APIC_LVT_VECTOR;
@@ -202,14 +206,26 @@ static void end_of_interrupt(struct lapic *l)
 {
     int vector = highest(l->isr);
 
-    if (vector >= 0)
-        clear_bit(l->isr, vector);
+    if (vector < 0)
+        return;
+    clear_bit(l->isr, vector);
     update(l);
+    if (!(l->tmr[vector / 32] >> vector % 32 & 1))
+        return;
+    /* "Signaling Interrupt Servicing Completion": of a level, to all I/O APICs. */
+    if ((l->lvt[LVT_LINT0] & (APIC_LVT_REMOTE_IRR | APIC_LVT_VECTOR)) ==
+        (APIC_LVT_REMOTE_IRR | (uint32_t)vector)) {
+        l->lvt[LVT_LINT0] &= ~(uint32_t)APIC_LVT_REMOTE_IRR;
+        lint0_interrupt(l);
+    }
+    ioapic_eoi(l->cpu, vector);
 }
 
-static void accept(struct lapic *l, unsigned vector)
+/* "Interrupt Acceptance for Fixed Interrupts": TMR says whether it is a level. */
+static void accept(struct lapic *l, unsigned vector, bool level)
 {
     set_bit(l->irr, vector);
+    (level ? set_bit : clear_bit)(l->tmr, vector);
     update(l);
 }
 
@@ -225,19 +241,20 @@ static void error(struct lapic *l, uint32_t bit)
     if ((lvt & APIC_LVT_VECTOR) < LOWEST_VECTOR)
         l->errors |= APIC_ESR_RECEIVE_ILLEGAL;
     else
-        accept(l, lvt & APIC_LVT_VECTOR);
+        accept(l, lvt & APIC_LVT_VECTOR, false);
 }
 
 /* A fixed interrupt arrives. "Local APIC State After It Has Been Software Disabled": then only
  * INIT, NMI, SMI and SIPI are answered. */
-static void receive_fixed(struct lapic *l, unsigned vector)
+static bool receive_fixed(struct lapic *l, unsigned vector, bool level)
 {
     if (!software_enabled(l))
-        return;
+        return false;
     if (vector < LOWEST_VECTOR)
         error(l, APIC_ESR_RECEIVE_ILLEGAL);
     else
-        accept(l, vector);
+        accept(l, vector, level);
+    return true;
 }
 
 /* ---- LVT ---- */
@@ -266,7 +283,7 @@ bool lapic_pmi_raise(struct lapic *l)
     case MODE_FIXED:
         snprintf(what, sizeof(what), "LVT perfmon: fixed, vector %02XH; mask set", vector);
         mask_perfmon(l);
-        receive_fixed(l, vector);
+        receive_fixed(l, vector, false);
         break;
     case MODE_NMI:
         snprintf(what, sizeof(what), "LVT perfmon: NMI; mask set");
@@ -295,16 +312,18 @@ void lapic_pmi(struct lapic *l)
 }
 
 /* LINT0 as a source of this local APIC's own: an edge, or a level that lasts ("Local Vector
- * Table"). */
+ * Table": Remote IRR). */
 static void lint0_interrupt(struct lapic *l)
 {
     uint32_t lvt = l->lvt[LVT_LINT0];
+    bool level = lvt & APIC_LVT_TRIGGER_LEVEL;
 
-    if (!l->lint0 || !enabled(l) || (lvt & APIC_LVT_MASK))
+    if (!l->lint0 || !enabled(l) || (lvt & (APIC_LVT_MASK | APIC_LVT_REMOTE_IRR)))
         return;
     switch (delivery_mode(lvt)) {
     case MODE_FIXED:
-        receive_fixed(l, lvt & APIC_LVT_VECTOR);
+        if (receive_fixed(l, lvt & APIC_LVT_VECTOR, level) && level)
+            l->lvt[LVT_LINT0] |= APIC_LVT_REMOTE_IRR;
         break;
     case MODE_NMI:
         cpu_attend(l->cpu, ATTN_NMI);
@@ -330,7 +349,7 @@ void lapic_lint0(struct cpu *from, bool level)
 
 bool lapic_hears_devices(const struct lapic *l)
 {
-    return lint0_is_intr(l) ||
+    return lint0_is_intr(l) || ioapic_open(l->cpu) ||
            (l->cpu->index == 0 && enabled(l) && !(l->lvt[LVT_LINT0] & APIC_LVT_MASK));
 }
 
@@ -340,6 +359,8 @@ static void write_lvt(struct lapic *l, enum lvt n, uint32_t value)
 
     timer_skip(l);
     value &= lvt_bits[n].writable;
+    if (value & APIC_LVT_TRIGGER_LEVEL)
+        value |= l->lvt[n] & APIC_LVT_REMOTE_IRR;
     if (n == LVT_TIMER && !l->has_deadline)
         value &= ~APIC_LVT_TIMER_TSC_DEADLINE;
     /* Software disabled: mask bits stay set. */
@@ -353,6 +374,8 @@ static void write_lvt(struct lapic *l, enum lvt n, uint32_t value)
             l->first = l->deadline = 0;
         cpu_reschedule(l->cpu);
     } else if (n == LVT_LINT0) {
+        if (value & APIC_LVT_TRIGGER_LEVEL)
+            lint0_interrupt(l);
         update(l);
     }
 }
@@ -462,7 +485,7 @@ void lapic_tick(struct lapic *l)
     if (timer_deadline(l) > l->cpu->now)
         return;
     timer_skip(l);
-    receive_fixed(l, l->lvt[LVT_TIMER] & APIC_LVT_VECTOR);
+    receive_fixed(l, l->lvt[LVT_TIMER] & APIC_LVT_VECTOR, false);
 }
 
 bool lapic_timer_wakes(struct lapic *l)
@@ -525,11 +548,16 @@ static bool addressed(const struct lapic *l, bool logical, uint32_t dest)
     return dest >> 4 == id >> 4 && (dest & id & 0xf); /* cluster model */
 }
 
-static void receive(struct lapic *l, unsigned mode, unsigned vector)
+/* False: it was not accepted. */
+static bool receive(struct lapic *l, unsigned mode, unsigned vector, bool level)
 {
     switch (mode) {
     case MODE_FIXED:
-        receive_fixed(l, vector);
+    case MODE_LOWEST:
+        return receive_fixed(l, vector, level);
+    case MODE_EXTINT:
+        l->extint = true;
+        update(l);
         break;
     case MODE_NMI:
         cpu_attend(l->cpu, ATTN_NMI);
@@ -548,6 +576,40 @@ static void receive(struct lapic *l, unsigned mode, unsigned vector)
     default: /* SMI: there is no SMM */
         break;
     }
+    return true;
+}
+
+/* "Lowest Priority Delivery Mode": of those addressed the one with the lowest processor priority;
+ * of several, where the manual leaves it open, the first. */
+static bool lower_before(struct machine *m, unsigned i, bool logical, uint32_t dest)
+{
+    struct lapic *l = m->cpus[i]->lapic;
+
+    for (unsigned k = 0; k < m->n_cpus; k++) {
+        struct lapic *other = m->cpus[k]->lapic;
+        unsigned here = processor_priority(l), there = processor_priority(other);
+        if (k != i && software_enabled(other) && addressed(other, logical, dest) &&
+            (there < here || (there == here && k < i)))
+            return true;
+    }
+    return false;
+}
+
+bool lapic_message(struct cpu *from, unsigned mode, uint8_t vector, bool logical, uint8_t to,
+                   bool level)
+{
+    struct machine *m = from->machine;
+    uint32_t dest = to == XAPIC_BROADCAST ? X2APIC_BROADCAST : to;
+    bool accepted = false;
+
+    for (unsigned i = 0; i < m->n_cpus; i++) {
+        if (!addressed(m->cpus[i]->lapic, logical, dest) ||
+            (mode == MODE_LOWEST && lower_before(m, i, logical, dest)))
+            continue;
+        machine_reach(from, m->cpus[i]);
+        accepted |= receive(m->cpus[i]->lapic, mode, vector, level);
+    }
+    return accepted;
 }
 
 static void send(struct lapic *l, uint32_t low, uint32_t dest)
@@ -583,7 +645,7 @@ static void send(struct lapic *l, uint32_t low, uint32_t dest)
                                             : false)
             continue;
         machine_reach(l->cpu, to);
-        receive(to->lapic, mode, vector);
+        receive(to->lapic, mode, vector, false);
     }
 }
 
@@ -654,8 +716,7 @@ static uint32_t read_register(struct lapic *l, uint32_t offset)
 {
     if (offset >= APIC_ISR && offset < APIC_ESR) {
         unsigned i = offset >> 4 & 7;
-        /* TMR: every interrupt here is edge-triggered. */
-        return offset < APIC_TMR ? l->isr[i] : offset < APIC_IRR ? 0 : l->irr[i];
+        return offset < APIC_TMR ? l->isr[i] : offset < APIC_IRR ? l->tmr[i] : l->irr[i];
     }
     if (is_lvt(offset))
         return l->lvt[(offset - APIC_LVT_TIMER) >> 4];

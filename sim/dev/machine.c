@@ -2,9 +2,9 @@
  * The machine: physical memory, I/O ports, and the order in which the processors run.
  *
  * Memory map: RAM from 0; A0000H-BFFFFH VGA memory, which is plain memory here; C0000H-FFFFFH ROM
- * (stores are ignored); RAM again from 1 MiB to ram_size; the local APIC's page where
- * IA32_APIC_BASE says. Elsewhere reads give all ones and writes are lost, as on a bus that nobody
- * answers.
+ * (stores are ignored); RAM again from 1 MiB to ram_size; the I/O APIC at FEC00000H, the HPET at
+ * FED00000H, the local APIC's page where IA32_APIC_BASE says. Elsewhere reads give all ones and
+ * writes are lost, as on a bus that nobody answers.
  *
  * Processors run one after the other, each for QUANTUM_SLOTS of simulated time, so that their
  * clocks never differ by more than that (and one instruction). A processor that sends an IPI ends
@@ -37,6 +37,7 @@ static const struct port_range ports[] = {
     {0x20, 0x21, false, true, pic_in, pic_out},
     {0x40, 0x43, false, true, pit_in, pit_out},
     {0x61, 0x61, false, true, port61_in, port61_out},
+    {0x64, 0x64, false, false, reset_in, reset_out},
     {0x70, 0x71, false, true, rtc_in, rtc_out},
     {0x80, 0x80, false, false, platform_in, platform_out},
     {0x92, 0x92, false, false, platform_in, platform_out},
@@ -45,6 +46,8 @@ static const struct port_range ports[] = {
     {UART_BASE, UART_BASE + 7, false, true, uart_in, uart_out},
     {0x4d0, 0x4d1, false, true, elcr_in, elcr_out},
     {0x510, 0x511, true, false, fw_cfg_in, fw_cfg_out},
+    {ACPI_PM_BASE, ACPI_PM_BASE + ACPI_PM_SIZE - 1, true, true, acpi_pm_in, acpi_pm_out},
+    {0xcf9, 0xcf9, true, false, reset_in, reset_out},
     {0xcf8, 0xcfb, true, false, platform_in, platform_out},
 };
 
@@ -75,6 +78,8 @@ struct machine *machine_new(const struct profile *p, unsigned n_cpus, uint64_t r
     for (unsigned i = 0; i < 2; i++)
         pic_init(&d->pic[i]);
     rtc_init(&d->rtc, ram_size);
+    ioapic_init(&d->ioapic, ACPI_IOAPIC_ID);
+    hpet_init(&d->hpet);
     d->next = NEVER;
     m->n_cpus = n_cpus;
     for (unsigned i = 0; i < n_cpus; i++) {
@@ -217,6 +222,21 @@ static void idle_until(struct cpu *cpu, uint64_t now)
 void machine_idle_until(struct cpu *cpu, uint64_t time)
 {
     idle_until(cpu, to_own(cpu, time));
+}
+
+bool machine_lets_others_catch_up(struct cpu *cpu)
+{
+    struct machine *m = cpu->machine;
+    uint64_t now = machine_time(cpu);
+
+    for (unsigned i = 0; i < m->n_cpus; i++) {
+        if (m->cpus[i] == cpu || to_machine(m->cpus[i], wake_time(m->cpus[i])) >= now)
+            continue;
+        cpu->until = cpu->now;
+        cpu_reschedule(cpu);
+        return true;
+    }
+    return false;
 }
 
 void machine_reach(struct cpu *from, struct cpu *to)
@@ -394,6 +414,43 @@ static bool in_ram(const struct machine *m, uint64_t physical, unsigned bytes)
     return physical < m->ram_size && bytes <= m->ram_size - physical;
 }
 
+/* Pages that are devices; each goes by the time, or interrupts. */
+static const struct {
+    uint64_t base;
+    uint32_t size;
+    uint64_t (*read)(struct cpu *cpu, uint32_t offset, unsigned bytes);
+    void (*write)(struct cpu *cpu, uint32_t offset, unsigned bytes, uint64_t value);
+} pages[] = {
+    {IOAPIC_BASE, 0x100, ioapic_read, ioapic_write},
+    {HPET_BASE, 0x400, hpet_read, hpet_write},
+};
+
+static bool page_read(struct cpu *cpu, uint64_t physical, unsigned bytes, uint64_t *value)
+{
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+        if (physical - pages[i].base >= pages[i].size)
+            continue;
+        devices_advance(cpu);
+        *value = pages[i].read(cpu, physical - pages[i].base, bytes);
+        devices_schedule(cpu);
+        return true;
+    }
+    return false;
+}
+
+static bool page_write(struct cpu *cpu, uint64_t physical, unsigned bytes, uint64_t value)
+{
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+        if (physical - pages[i].base >= pages[i].size)
+            continue;
+        devices_advance(cpu);
+        pages[i].write(cpu, physical - pages[i].base, bytes, value);
+        devices_schedule(cpu);
+        return true;
+    }
+    return false;
+}
+
 uint64_t machine_read(struct cpu *cpu, uint64_t physical, unsigned bytes)
 {
     struct machine *m = cpu->machine;
@@ -406,7 +463,8 @@ uint64_t machine_read(struct cpu *cpu, uint64_t physical, unsigned bytes)
         memcpy(&value, m->ram + physical, bytes);
         return value;
     }
-    return bytes < 8 ? value >> (64 - 8 * bytes) : value;
+    page_read(cpu, physical, bytes, &value);
+    return bytes < 8 ? value & (ARCH_BIT(8 * bytes) - 1) : value;
 }
 
 void machine_write(struct cpu *cpu, uint64_t physical, unsigned bytes, uint64_t value)
@@ -417,6 +475,8 @@ void machine_write(struct cpu *cpu, uint64_t physical, unsigned bytes, uint64_t 
         lapic_mmio_write(cpu->lapic, physical & (PAGE - 1), bytes, value);
         return;
     }
+    if (page_write(cpu, physical, bytes, value))
+        return;
     if (!in_ram(m, physical, bytes) || (physical >= m->rom_start && physical < m->rom_end))
         return;
     memcpy(m->ram + physical, &value, bytes);

@@ -1,7 +1,8 @@
 /*
  * The two 8259A interrupt controllers: the slave's INT is the master's IR2, the master's INT is
- * LINT0 of processor 0. Source: Intel 8259A data sheet (231468), whose section names stand below;
- * the edge/level control registers at 4D0H and 4D1H: Intel ICH data sheets, "ELCR1", "ELCR2".
+ * LINT0 of processor 0 and pin 0 of the I/O APIC. Source: Intel 8259A data sheet (231468), whose
+ * section names stand below; the edge/level control registers at 4D0H and 4D1H: Intel ICH data
+ * sheets, "ELCR1", "ELCR2".
  *
  * The 8080/8085 mode (ICW4 bit 0 clear) and buffered mode are remembered by nobody: the processor
  * is an x86, and nothing is on a buffer.
@@ -111,7 +112,7 @@ static void set_triggers(struct pic *p)
 static void update(struct cpu *cpu)
 {
     set_input(master(cpu), CASCADE, request(slave(cpu), false) != NONE);
-    lapic_lint0(cpu, request(master(cpu), true) != NONE);
+    intr_line(cpu, request(master(cpu), true) != NONE);
 }
 
 void pic_line(struct cpu *cpu, unsigned irq, bool high)
@@ -160,6 +161,7 @@ uint8_t pic_acknowledge(struct cpu *cpu)
         p = slave(cpu);
         level = take(p, false);
     }
+    intr_line(cpu, false); /* INT falls with INTA, whatever else waits */
     update(cpu);
     return p->vector | level;
 }

@@ -324,19 +324,20 @@ void pit_advance(struct cpu *cpu)
 
     for (unsigned i = 0; i < 3; i++)
         advance(&p->channel[i], tick);
-    if (timer->rose)
-        irq_line(cpu, TIMER_IRQ, false);
-    if (timer->rose || timer->out != p->line)
-        irq_line(cpu, TIMER_IRQ, timer->out);
+    bool line = timer->out && !hpet_replaces_legacy(cpu);
+    if (line && timer->rose)
+        irq_line(cpu, TIMER_IRQ, p->line = false);
+    if (line != p->line)
+        irq_line(cpu, TIMER_IRQ, line);
     timer->rose = false;
-    p->line = timer->out;
+    p->line = line;
 }
 
 uint64_t pit_next(struct cpu *cpu)
 {
     const struct pit_channel *timer = &pit_of(cpu)->channel[0];
 
-    if (timer->changes == NEVER || !irq_heard(cpu, TIMER_IRQ))
+    if (timer->changes == NEVER || !irq_heard(cpu, TIMER_IRQ) || hpet_replaces_legacy(cpu))
         return NEVER;
     return machine_when(cpu, timer->changes, PIT_HZ);
 }

@@ -144,22 +144,19 @@ static uint64_t periods(const struct rtc *r, uint64_t tick, unsigned n)
 static void set_line(struct cpu *cpu)
 {
     struct rtc *r = rtc_of(cpu);
-    bool line = r->memory[C] & r->memory[B] & (C_PF | C_AF | C_UF);
+    bool asks = r->memory[C] & r->memory[B] & (C_PF | C_AF | C_UF);
+    bool line = asks && !hpet_replaces_legacy(cpu);
 
-    r->memory[C] = (r->memory[C] & ~C_IRQF) | (line ? C_IRQF : 0);
+    r->memory[C] = (r->memory[C] & ~C_IRQF) | (asks ? C_IRQF : 0);
     if (line != r->line)
         irq_line(cpu, RTC_IRQ, line);
     r->line = line;
 }
 
-void rtc_advance(struct cpu *cpu)
+static void pass(struct rtc *r, uint64_t tick)
 {
-    struct rtc *r = rtc_of(cpu);
-    uint64_t tick = machine_ticks(cpu, RTC_HZ);
     unsigned n = period(r);
 
-    if (!runs(r) || tick <= r->at)
-        return;
     if (n && periods(r, tick, n) != periods(r, r->at, n))
         r->memory[C] |= C_PF;
     for (uint64_t s = periods(r, r->at, RTC_HZ); s < periods(r, tick, RTC_HZ); s++) {
@@ -169,6 +166,15 @@ void rtc_advance(struct cpu *cpu)
         r->memory[C] |= C_UF | (alarm_matches(r) ? C_AF : 0);
     }
     r->at = tick;
+}
+
+void rtc_advance(struct cpu *cpu)
+{
+    struct rtc *r = rtc_of(cpu);
+    uint64_t tick = machine_ticks(cpu, RTC_HZ);
+
+    if (runs(r) && tick > r->at)
+        pass(r, tick);
     set_line(cpu);
 }
 

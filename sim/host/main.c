@@ -129,6 +129,11 @@ static int verdict(struct machine *m)
     case STOP_TRIPLE_FAULT:
         fprintf(stderr, "pmusim: triple fault: the processor shut down\n");
         break;
+    case STOP_POWER_OFF:
+        return EXIT_SUCCESS;
+    case STOP_RESET:
+        fprintf(stderr, "pmusim: the guest reset the machine\n");
+        break;
     case STOP_UNSUPPORTED: /* said where it was met */
         break;
     case STOP_ALL_HALTED:
