@@ -69,11 +69,12 @@ QEMU_DIFFERS = {
     ],
     "x87": [
         (r"nothing was popped|FNSTENV: (status|tag) word", "QEMU pops, and stores, though the exception is unmasked"),
-        (r"the instruction that raised it|its opcode", "QEMU's FNSTENV knows no last instruction"),
+        (r"the instruction that raised it|its opcode", "QEMU's FNSTENV has another instruction there"),
         (r"FNSTENV masks|\.\.\. and nothing waits|in the control word", "QEMU's FNSTENV masks no exceptions"),
         (r"FLDCW waits|comes first", "QEMU raises #MF for FWAIT and arithmetic alone, and after the access"),
         (r"raises it at the next waiting", "QEMU's FLDCW raises no exception that was masked before"),
         (r"underflow:|overflow:|TOP stays", "QEMU has no stack faults"),
+        (r": #AC", "QEMU checks no alignment"),
     ],
     "interrupts": [(r"sending a vector below 16", "QEMU sends it without an error")],
     "devices": [
@@ -100,6 +101,7 @@ QEMU_DIFFERS = {
     "protected": [
         (r"reserved bit 21", NO_P),
         (r"past the limit|across the limit|null selector: #GP$|through CS", NO_LIMIT),
+        (r"that of the operand|FLDENV and FNSTENV keep", "QEMU stores the operand's offset in place of its linear address"),
         (r"PDPTEs are registers|reserved bit in a PDPTE", "QEMU reads PDPTEs from memory at each walk"),
     ],
 }

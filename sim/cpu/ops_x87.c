@@ -13,10 +13,10 @@
 #include "x86/cpuid.h"
 
 /* In op: d the opcode's low three bits, cc field reg of ModRM, s the ModRM byte; size 1 for the
- * environment's 16-bit formats; t: X87_*_ALWAYS. */
+ * environment's 16-bit formats; t: what of the pointers is kept. */
 #define REG(op) ((op)->cc)
 #define STI(op) ((op)->s & 7)
-enum { DATA_POINTER_ALWAYS = 1 };
+enum { DATA_POINTER_ALWAYS = 1, SEGMENTS = 2 };
 
 /* ---- before and after ---- */
 
@@ -42,12 +42,13 @@ static void wait(struct cpu *cpu, const struct op *op)
 
 /* The pointers to the last instruction that was no control instruction. FOP is that of the last
  * unmasked exception, and so is the data pointer where CPUID says so (SDM vol. 1 "Fopcode
- * Compatibility Sub-mode", "x87 FPU Instruction and Data (Operand) Pointers"). */
+ * Compatibility Sub-mode", "x87 FPU Instruction and Data (Operand) Pointers"). Processors that
+ * deprecate the selectors save zeros for them (vol. 2 "CPUID", leaf 7). */
 static void done(struct cpu *cpu, const struct op *op)
 {
     struct fpu *f = &cpu->fpu;
     f->instruction_pointer = op->rip;
-    f->code_segment = cpu->seg[SEG_CS].selector;
+    f->code_segment = op->t & SEGMENTS ? cpu->seg[SEG_CS].selector : 0;
     if (unlikely(x87_pending(f)))
         f->opcode = op->d << 8 | op->s;
 }
@@ -57,7 +58,7 @@ static void done_memory(struct cpu *cpu, const struct op *op, u64 offset)
     if (!(op->t & DATA_POINTER_ALWAYS) && !x87_pending(&cpu->fpu))
         return;
     cpu->fpu.data_pointer = offset;
-    cpu->fpu.data_segment = cpu->seg[op->seg].selector;
+    cpu->fpu.data_segment = op->t & SEGMENTS ? cpu->seg[op->seg].selector : 0;
 }
 
 /* ---- memory ---- */
@@ -320,16 +321,14 @@ static void env_build(struct cpu *cpu, const struct op *op, u8 *to)
     const struct fpu *f = &cpu->fpu;
     bool wide = op->size == 2, real = !protected_mode(cpu);
     u32 ones = wide ? 0xffff0000 : 0;
-    bool segments = !cpuid_has(cpu, 7, 0, CPUID_EBX, CPUID_7_EBX_NO_FCS_FDS);
-    u32 cs = segments ? f->code_segment : 0, ds = segments ? f->data_segment : 0;
     u32 word[ENV_WORDS] = {
         [ENV_CONTROL] = f->control | ones,
         [ENV_STATUS] = x87_status(f) | ones,
         [ENV_TAGS] = x87_tags(f) | ones,
         [ENV_IP] = f->instruction_pointer,
-        [ENV_CS] = cs | (wide ? f->opcode << 16 : 0),
+        [ENV_CS] = f->code_segment | (wide ? f->opcode << 16 : 0),
         [ENV_DP] = f->data_pointer,
-        [ENV_DS] = ds | ones,
+        [ENV_DS] = f->data_segment | ones,
     };
     if (real) { /* linear addresses */
         u32 ip = f->instruction_pointer + (f->code_segment << 4);
@@ -360,9 +359,9 @@ static void env_take(struct cpu *cpu, const struct op *op, const u8 *from)
         return;
     }
     f->instruction_pointer = word[ENV_IP];
-    f->code_segment = word[ENV_CS];
     f->data_pointer = word[ENV_DP];
-    f->data_segment = word[ENV_DS];
+    f->code_segment = op->t & SEGMENTS ? word[ENV_CS] : 0;
+    f->data_segment = op->t & SEGMENTS ? word[ENV_DS] : 0;
     if (wide)
         f->opcode = word[ENV_CS] >> 16 & 0x7ff;
 }
@@ -458,7 +457,12 @@ op_fn x87_decode(struct cpu *cpu, struct op *op, uint8_t opcode, uint8_t modrm, 
     op->s = modrm;
     op->cc = modrm >> 3 & 7;
     op->size = environment16 ? 1 : 2;
-    op->t = cpuid_has(cpu, 7, 0, CPUID_EBX, CPUID_7_EBX_FDP_EXCPTN_ONLY) ? 0 : DATA_POINTER_ALWAYS;
+    /* Without selectors the image of real mode still has its linear addresses. */
+    if (!cpuid_has(cpu, 7, 0, CPUID_EBX, CPUID_7_EBX_FDP_EXCPTN_ONLY))
+        op->t |= DATA_POINTER_ALWAYS;
+    if (!cpuid_has(cpu, 7, 0, CPUID_EBX, CPUID_7_EBX_NO_FCS_FDS) ||
+        (exec_of(cpu)->mode & MODE_REAL))
+        op->t |= SEGMENTS;
     if (modrm >= 0xc0) {
         if (op->d == 3 && (modrm == 0xe2 || modrm == 0xe3))
             return init_or_clear;

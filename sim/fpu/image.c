@@ -1,12 +1,9 @@
 #include <string.h>
 
 #include "sim/fpu/image.h"
+#include "sim/fpu/x87.h"
 
-#define EXCEPTIONS 0x3f   /* of the status word, and their masks in the control word */
-#define PENDING    0x8080 /* ES, and B which is its copy */
-#define TOP_SHIFT  11
-#define TOP_MASK   (7 << TOP_SHIFT)
-#define FOP_MASK   0x7ff
+#define FOP_MASK 0x7ff
 
 enum { FCW = 0, FSW = 2, FTW = 4, FOP = 6, FIP = 8, FCS = 12, FDP = 16, FDS = 20 };
 
@@ -25,7 +22,7 @@ static uint64_t get(const uint8_t *at, unsigned n)
 void image_put_x87(const struct fpu *f, uint8_t *image, bool wide)
 {
     put(image + FCW, f->control, 2);
-    put(image + FSW, f->status | f->top << TOP_SHIFT, 2);
+    put(image + FSW, x87_status(f), 2);
     put(image + FTW, f->valid, 2);
     put(image + FOP, f->opcode & FOP_MASK, 2);
     put(image + FIP, f->instruction_pointer, 8);
@@ -41,15 +38,10 @@ void image_put_x87(const struct fpu *f, uint8_t *image, bool wide)
     }
 }
 
-/* ES follows from flags and masks (SDM vol. 1 "x87 FPU Floating-Point Exception Flags"). */
 void image_get_x87(struct fpu *f, const uint8_t *image, bool wide)
 {
-    uint16_t status = (uint16_t)get(image + FSW, 2);
-    f->control = (uint16_t)get(image + FCW, 2);
-    f->top = status >> TOP_SHIFT & 7;
-    f->status = status & ~(TOP_MASK | PENDING);
-    if (status & ~f->control & EXCEPTIONS)
-        f->status |= PENDING;
+    x87_set_control(f, (uint16_t)get(image + FCW, 2));
+    x87_set_status(f, (uint16_t)get(image + FSW, 2));
     f->valid = image[FTW];
     f->opcode = get(image + FOP, 2) & FOP_MASK;
     f->instruction_pointer = get(image + FIP, wide ? 8 : 4);

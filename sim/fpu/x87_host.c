@@ -106,12 +106,12 @@ struct x87_outcome x87_host_arith_memory(enum x87_arith what, struct x87_registe
 #define FORMS(format, f, suffix)                                                                   \
     FORM(format, X87_ADD, f "add" suffix)                                                          \
     FORM(format, X87_MUL, f "mul" suffix)                                                          \
-    FORM(format, X87_COM, f "com" suffix)                                                          \
-    FORM(format, X87_COMP, f "com" suffix)                                                         \
-    FORM(format, X87_SUB, f "sub" suffix)                                                          \
-    FORM(format, X87_SUBR, f "subr" suffix)                                                        \
-    FORM(format, X87_DIV, f "div" suffix)                                                          \
-    FORM(format, X87_DIVR, f "divr" suffix)
+    case (format) << 3 | X87_COMP:                                                                 \
+        FORM(format, X87_COM, f "com" suffix)                                                      \
+        FORM(format, X87_SUB, f "sub" suffix)                                                      \
+        FORM(format, X87_SUBR, f "subr" suffix)                                                    \
+        FORM(format, X87_DIV, f "div" suffix)                                                      \
+        FORM(format, X87_DIVR, f "divr" suffix)
         FORMS(X87_M32, "f", "s")
         FORMS(X87_M64, "f", "l")
         FORMS(X87_I16, "fi", "s")

@@ -304,6 +304,32 @@ back:   mov $DATA, %eax
         CHECK "real mode: IF cleared in the handler", z
         cmpl $0x5555aaaa, 0x7008       /* unreal: 32-bit limit */
         CHECK "real mode: a 4 GiB limit stays from protected mode", e
+        movzwl 0x7010+6, %eax
+        EQUAL "real mode, FNSTENV of 16 bits: the linear address of the instruction", %eax, $0x8000+(real87-real)
+        movzwl 0x7010+10, %eax
+        EQUAL "real mode, FNSTENV of 16 bits: that of the operand", %eax, $0x7040
+        movzwl 0x7020+12, %eax
+        EQUAL "real mode, FNSTENV of 32 bits: the linear address of the instruction", %eax, $0x8000+(real87-real)
+        movzwl 0x7020+20, %eax
+        EQUAL "real mode, FNSTENV of 32 bits: that of the operand", %eax, $0x7040
+        movzwl 0x7050+10, %eax
+        EQUAL "real mode: FLDENV and FNSTENV keep it", %eax, $0x7040
+        fninit
+fld87:  flds 0x7040
+        fnsave 0x7100
+        mov 0x7100+12, %eax
+        EQUAL "FNSAVE, 32 bits: offset of the instruction", %eax, $fld87
+        mov 0x7100+20, %eax
+        EQUAL "FNSAVE, 32 bits: offset of the operand", %eax, $0x7040
+        mov $7, %eax
+        xor %ecx, %ecx
+        cpuid
+        xor %eax, %eax
+        mov $CODE, %esi
+        test $1 << 13, %ebx     /* the selectors are deprecated: zeros */
+        cmovnz %eax, %esi
+        movzwl 0x7100+16, %eax
+        EQUAL "FNSAVE, 32 bits: selector of the code, where there are selectors", %eax, %esi
         jmp finish
 
 fast_entry: mov $u5b, %edx
@@ -331,6 +357,17 @@ real2:  xor %ax, %ax
         mov %ax, %es
         mov %ax, %fs
         mov $0x7000, %sp
+        mov $0x0700, %ax
+        mov %ax, %es
+        fninit
+real87: flds %es:0x40
+        fnstenv 0x7010
+        data32 fnstenv 0x7020
+        mov $0x0700, %ax
+        fldenv 0x7010
+        fnstenv 0x7050
+        xor %ax, %ax
+        mov %ax, %es
         movw $0x1234, %ax
         sti
         nop

@@ -206,6 +206,29 @@ faulting:
         WORD "16-bit format: tag word", 4, 0x3fff
         WORD "16-bit format: 14 bytes", 14, 0xffff
 
+        /* Alignment, in ring 3. */
+        mov $CR0 + 0x40000, %eax        /* AM */
+        mov %rax, %cr0
+        fninit
+        .macro UNALIGNED text, wanted, insn:vararg
+        TRY "\text", \wanted
+        pushq $USER_DATA + RPL3
+        pushq $user_stack_top
+        pushq $0x40002          /* AC */
+        pushq $USER_CODE64 + RPL3
+        pushq $9996f
+        iretq
+9996:   \insn
+        hlt                     /* #GP */
+        END
+        .endm
+        UNALIGNED "80 bits, a multiple of 4: #AC", 17, fldt image + 4
+        UNALIGNED "80 bits, a multiple of 8: no #AC", 13, fldt image + 8
+        UNALIGNED "FNSTENV, a multiple of 2: #AC", 17, fnstenv image + 2
+        UNALIGNED "FNSTENV, a multiple of 4: no #AC", 13, fnstenv image + 4
+        UNALIGNED "64 bits, a multiple of 4: #AC", 17, fldl image + 4
+        CR0_WITH 0
+
         /* What any program uses. */
         fninit
         fildl seven
