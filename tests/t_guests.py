@@ -23,6 +23,7 @@ SYSTEM = {
     "privilege": (1, ["skylake"]),
     "control": (1, ["skylake", "icelake"]),
     "registers": (1, ["skylake", "westmere", "core2", "kvm"]),
+    "xsave": (1, ["skylake", "core2", "sandybridge", "sapphirerapids"]),
     "debug": (1, ["skylake"]),
     "interrupts": (1, ["skylake", "core2"]),
     "devices": (1, ["skylake"]),
