@@ -4,6 +4,7 @@
  * compare).
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/cpu/memory.h"
 #include "sim/cpu/window.h"
@@ -162,6 +163,8 @@ static void drop_all(struct cpu *cpu)
     cpu->blocks->n = 0;
     x->last = NULL;
     x->position = NULL;
+    x->returned = NULL;
+    memset(x->caller, 0, sizeof x->caller);
 }
 
 void blocks_done(struct cpu *cpu)
@@ -211,7 +214,7 @@ struct block *blocks_find(struct cpu *cpu)
     struct block *last = x->last, *b, *none = NULL, **follows = &none;
     if (last)
         follows = &last->successor[cpu->rip != last->end];
-    if (matches(b = *follows, physical, cpu->rip, x->mode) && b->second == NO_PAGE)
+    if (matches(b = *follows, physical, cpu->rip, x->mode))
         return b;
     unsigned h = hash_of(physical, cpu->rip, x->mode);
     for (b = c->hash[h]; b; b = b->hash_next)
@@ -238,7 +241,12 @@ struct block *blocks_find(struct cpu *cpu)
         }
         c->n++;
     }
-    if (x->last)
-        *follows = b;
+    /* Others are looked up each time. */
+    if (b->second == NO_PAGE && (b->mode & MODE_FLAT_CODE)) {
+        if (x->last)
+            *follows = b;
+        if (x->returned && x->returned->end == b->rip)
+            x->returned->successor[0] = b;
+    }
     return b;
 }

@@ -477,6 +477,8 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
         op->d = register_offset(o[0].reg.value);
         set_source(op, z, &o[1], mode);
         op->from = log2_bytes(o[1].size);
+        if (op->fn == op_movzx || op->fn == op_movsx)
+            op->fn = extension(op, op->fn == op_movsx);
         break;
     case SHAPE_VEX_RRM:
         op->d = register_offset(o[0].reg.value);
@@ -500,6 +502,7 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
     case SHAPE_SHIFT:
         set_target(op, z, &o[0], mode);
         set_count(op, &o[1]);
+        op->fn = shift_constant(op);
         break;
     case SHAPE_DOUBLE:
         set_target(op, z, &o[0], mode);
@@ -512,9 +515,9 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
         } else {
             op->d = register_offset(o[0].reg.value);
             set_source(op, z, &o[1], mode);
-            op->fn = op_imul2;
+            op->fn = ops_imul2[op->form][op->size];
             if (z->operand_count_visible == 3) {
-                op->fn = op_imul3;
+                op->fn = ops_imul3[op->form][op->size];
                 op->imm = o[2].imm.value.u;
             }
         }
@@ -547,6 +550,8 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
         op->size = log2_bytes(z->operand_width);
         op->seg = SEG_SS;
         op->imm = z->operand_count_visible ? o[0].imm.value.u & 0xffff : 0;
+        if (mode == (MODE_64 | MODE_FLAT_CODE) && op->size == 3)
+            op->fn = op_ret64;
         return KIND_BRANCH;
     case SHAPE_JUMP:
         op->size = log2_bytes(z->operand_width);
@@ -556,6 +561,9 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
         if (o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
             op->seg = SEG_SS; /* CALL's push */
             set_branch_target(op, z, &o[0], mode);
+            if (r->fn == op_call && mode == (MODE_64 | MODE_FLAT_CODE) && op->size == 3 &&
+                !op->complex)
+                op->fn = op_call64;
         } else {
             op->fn = r->fn == op_call ? op_call_ind : op_jmp_ind;
             set_source(op, z, &o[0], mode);

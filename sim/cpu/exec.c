@@ -459,20 +459,23 @@ static inline struct block *follow(struct cpu *cpu, const struct block *b)
 {
     struct uarch *u = cpu->uarch;
     struct block *next = b->successor[cpu->rip != b->end];
-    if (unlikely(!next || next->rip != cpu->rip || next->mode != exec_of(cpu)->mode ||
-                 !(next->mode & MODE_FLAT_CODE) || next->second != NO_PAGE))
+    if (unlikely(!next || next->rip != cpu->rip || next->mode != exec_of(cpu)->mode))
         return NULL;
     /* In b's own page nothing can have changed since b began. */
-    if ((next->rip ^ b->rip) >> PAGE_SHIFT_4K) {
+    if (((next->rip ^ b->rip) | (next->physical ^ b->physical)) >> PAGE_SHIFT_4K) {
         const struct tlb_entry *e = tlb_slot(cpu, next->rip, ACCESS_FETCH, cpu->cpl == 3);
         if (unlikely(e->tag != (next->rip >> PAGE_SHIFT_4K) + 1 ||
                      e->physical + (next->rip & (PAGE_BYTES - 1)) != next->physical))
             return NULL;
     }
     struct transition *t = &next->transition[u->state % TRANSITIONS];
-    if (unlikely(next->fetches != u->fetches || t->from != u->state ||
-                 cpu->now + next->bound + t->wait >= cpu->deadline))
+    if (unlikely(t->from != u->state || cpu->now + next->bound + t->wait >= cpu->deadline))
         return NULL;
+    if (next->fetches != u->fetches) {
+        if (!uarch_fetched(u, next->physical, next->bytes))
+            return NULL;
+        next->fetches = u->fetches;
+    }
     enter(cpu, next, t);
     return next;
 }

@@ -108,6 +108,8 @@ struct span {
     unsigned first, n; /* bytes in the first page; in all */
 };
 
+#define CALLERS 16
+
 struct exec {
     struct block *running;
     const struct transition *transition; /* what it waits for its own results */
@@ -117,6 +119,10 @@ struct exec {
     /* Where the next instruction is, when it is not the first of a block. */
     struct block *position;
     unsigned position_index;
+    /* The blocks whose calls have not returned yet, latest at depth - 1; and the one whose call
+     * returned last. */
+    struct block *caller[CALLERS], *returned;
+    unsigned depth;     /* counts on, they wrap */
     struct block *last; /* the block that ran last, for its successors */
     uint32_t mode;
     bool careful;

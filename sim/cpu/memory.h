@@ -10,9 +10,6 @@
 #define PAGE_SHIFT_4K 12
 #define PAGE_BYTES    (1u << PAGE_SHIFT_4K)
 
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-
 /* Checks the access and gives its pages; nothing has been touched when it faults. op, when not
  * NULL, tells whether a non-canonical address is #SS or #GP. */
 void span_open(struct cpu *cpu, struct span *sp, const struct op *op, uint64_t linear, unsigned n,

@@ -160,6 +160,7 @@ void stack_set(struct cpu *cpu, u64 sp);
 
 /* Handlers by form and size; families as tables. */
 typedef const op_fn op_table[FORM_N][4];
+extern op_table ops_imul2, ops_imul3; /* destination, source; and an immediate */
 extern op_table ops_add, ops_or, ops_adc, ops_sbb, ops_and, ops_sub, ops_xor, ops_cmp, ops_test,
     ops_mov;
 
@@ -227,14 +228,14 @@ HANDLER(op_jmp_ind);
 HANDLER(op_call);
 HANDLER(op_call_ind);
 HANDLER(op_ret);
+HANDLER(op_call64);
+HANDLER(op_ret64);
 HANDLER(op_loop);
 HANDLER(op_jrcxz);
 HANDLER(op_string);
 HANDLER(op_rep);
 HANDLER(op_mul);
 HANDLER(op_imul1);
-HANDLER(op_imul2);
-HANDLER(op_imul3);
 HANDLER(op_div);
 HANDLER(op_idiv);
 HANDLER(op_shift);
@@ -266,6 +267,10 @@ void x87_check_pending(struct cpu *cpu);
 /* The handler of an x87 instruction, with op's fields but those of its memory operand filled in;
  * NULL: undefined. environment16: FNSTENV and the like in their 16-bit formats. */
 op_fn x87_decode(struct cpu *cpu, struct op *op, uint8_t opcode, uint8_t modrm, bool environment16);
+
+/* The handler of a shift, and of MOVZX or MOVSX, whose operands are known. */
+op_fn shift_constant(const struct op *op);
+op_fn extension(const struct op *op, bool sign);
 
 /* Small data of families in op->cc. */
 enum { SHIFT_ROL, SHIFT_ROR, SHIFT_RCL, SHIFT_RCR, SHIFT_SHL, SHIFT_SHR, SHIFT_SAR };

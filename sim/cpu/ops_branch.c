@@ -30,17 +30,16 @@ static __attribute__((noinline)) void conditional_slow(struct cpu *cpu, const st
  * latter was right. */
 static inline void conditional(struct cpu *cpu, const struct op *op, bool taken)
 {
-    uint8_t *counter = uarch_counter(cpu->uarch, op->rip), old = *counter;
-    if (unlikely(op->complex | cpu->want_branches | cpu->trace | ((old >> 1) ^ taken))) {
+    if (unlikely(op->complex | cpu->want_branches | cpu->trace)) {
         conditional_slow(cpu, op, taken);
         return;
     }
-    *counter = taken ? 3 : 0; /* right twice in a row: as far as it goes */
     uint64_t *total = cpu->total[cpu->cpl != 0];
     total[EV_BRANCH]++;
     total[EV_BRANCH_COND]++;
     total[EV_BRANCH_TAKEN] += taken;
     cpu->rip = taken ? op->imm : op[1].rip;
+    uarch_branch_conditional(cpu, op->rip, taken);
 }
 /* A handler for each condition, so that its flags are known when this is compiled. */
 #define JCC(n)                                                                                     \
@@ -74,7 +73,9 @@ HANDLER(op_call)
 HANDLER(op_call_ind)
 {
     u64 target = checked_target(cpu, op, source(cpu, op, op->size));
+    struct exec *x = exec_of(cpu);
     exec_push(cpu, op, 1u << op->size, op[1].rip);
+    x->caller[x->depth++ % CALLERS] = x->running;
     exec_branch(cpu, op, BR_CALL_IND, target, true);
 }
 HANDLER(op_ret)
@@ -86,6 +87,41 @@ HANDLER(op_ret)
     target = checked_target(cpu, op, target);
     stack_set(cpu, sp + n + op->imm);
     exec_branch(cpu, op, BR_RET, target, true);
+}
+/* Near calls and returns in 64-bit mode: exec_branch, but for those who record branches. */
+static inline void branched(struct cpu *cpu, const struct op *op, enum branch_kind kind,
+                            enum cpu_event event, u64 target, bool mispredicted)
+{
+    uint64_t *total = cpu->total[cpu->cpl != 0];
+    total[EV_BRANCH]++;
+    total[event]++;
+    cpu->rip = target;
+    if (unlikely(mispredicted))
+        uarch_mispredicted(cpu);
+    exec_taken(cpu, kind, op->rip, target, mispredicted);
+}
+HANDLER(op_call64)
+{
+    struct exec *x = exec_of(cpu);
+    u64 sp = cpu->r[RSP] - 8;
+    store(cpu, op, sp, 8, op[1].rip);
+    cpu->r[RSP] = sp;
+    uarch_call(cpu->uarch, op->rip);
+    x->caller[x->depth++ % CALLERS] = x->running;
+    branched(cpu, op, BR_CALL_REL, EV_BRANCH_CALL, op->imm, false);
+}
+/* What ran behind the call when it returned before will probably run again. */
+HANDLER(op_ret64)
+{
+    struct exec *x = exec_of(cpu);
+    u64 target = load(cpu, op, cpu->r[RSP], 8);
+    if (unlikely(!canonical(target)))
+        cpu_gp0(cpu);
+    cpu->r[RSP] += 8 + op->imm;
+    x->returned = x->caller[--x->depth % CALLERS];
+    if (likely(x->returned && x->returned->end == target))
+        x->running->successor[1] = x->returned->successor[0];
+    branched(cpu, op, BR_RET, EV_BRANCH_RET, target, !uarch_predicts_return(cpu->uarch, target));
 }
 /* LOOP and JRCXZ count in RCX, ECX or CX by address size (op->from). */
 HANDLER(op_loop)

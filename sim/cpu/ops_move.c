@@ -17,6 +17,39 @@ HANDLER(op_lea64)
     NEXT;
 }
 
+#define EXTEND(name, D, F, convert)                                                                \
+    static HANDLER(name##_rr_##D##_##F)                                                            \
+    {                                                                                              \
+        put_##D(cpu, op->d, (D)(convert)get_##F(cpu, op->s));                                      \
+        NEXT;                                                                                      \
+    }                                                                                              \
+    static HANDLER(name##_rm_##D##_##F)                                                            \
+    {                                                                                              \
+        put_##D(cpu, op->d, (D)(convert)load_operand(cpu, op, sizeof(F)));                         \
+        NEXT;                                                                                      \
+    }
+EXTEND(movzx, u32, u8, u8)
+EXTEND(movzx, u32, u16, u16)
+EXTEND(movsx, u32, u8, s8)
+EXTEND(movsx, u32, u16, s16)
+EXTEND(movsx, u64, u8, s8)
+EXTEND(movsx, u64, u16, s16)
+EXTEND(movsx, u64, u32, s32)
+/* By the source's size; [destination of 64 bits] for MOVSX, to MOVZX it is the same. */
+#define EXTENSIONS(form)                                                                           \
+    {                                                                                              \
+        {movsx_##form##_u32_u8, movsx_##form##_u32_u16, NULL},                                     \
+            {movsx_##form##_u64_u8, movsx_##form##_u64_u16, movsx_##form##_u64_u32},               \
+            {movzx_##form##_u32_u8, movzx_##form##_u32_u16, NULL},                                 \
+    }
+op_fn extension(const struct op *op, bool sign)
+{
+    static const op_fn from_register[3][3] = EXTENSIONS(rr), from_memory[3][3] = EXTENSIONS(rm);
+    op_fn fn = NULL;
+    if (op->size >= 2 && op->from <= 2)
+        fn = (op->form == FORM_RM ? from_memory : from_register)[sign ? op->size - 2 : 2][op->from];
+    return fn ? fn : sign ? op_movsx : op_movzx;
+}
 HANDLER(op_movzx)
 {
     reg_put(cpu, op->d, op->size, source(cpu, op, op->from));

@@ -46,7 +46,41 @@ HANDLER(op_imul1)
     flags_product(cpu, (u64)v, size, product_overflows(v, size));
     NEXT;
 }
-HANDLER(op_imul2)
+/* Of 32 and 64 bits the host says itself whether it overflows. */
+#define MULTIPLY(T, S, size)                                                                       \
+    static inline void multiply_##T(struct cpu *cpu, unsigned d, T a, T b)                         \
+    {                                                                                              \
+        S product;                                                                                 \
+        bool overflow = __builtin_mul_overflow((S)a, (S)b, &product);                              \
+        put_##T(cpu, d, (T)product);                                                               \
+        flags_product(cpu, (T)product, size, overflow);                                            \
+    }                                                                                              \
+    static HANDLER(imul2_rr_##T)                                                                   \
+    {                                                                                              \
+        multiply_##T(cpu, op->d, get_##T(cpu, op->d), get_##T(cpu, op->s));                        \
+        NEXT;                                                                                      \
+    }                                                                                              \
+    static HANDLER(imul2_rm_##T)                                                                   \
+    {                                                                                              \
+        T b = (T)load_operand(cpu, op, sizeof(T));                                                 \
+        multiply_##T(cpu, op->d, get_##T(cpu, op->d), b);                                          \
+        NEXT;                                                                                      \
+    }                                                                                              \
+    static HANDLER(imul3_rr_##T)                                                                   \
+    {                                                                                              \
+        multiply_##T(cpu, op->d, get_##T(cpu, op->s), (T)op->imm);                                 \
+        NEXT;                                                                                      \
+    }                                                                                              \
+    static HANDLER(imul3_rm_##T)                                                                   \
+    {                                                                                              \
+        T a = (T)load_operand(cpu, op, sizeof(T));                                                 \
+        multiply_##T(cpu, op->d, a, (T)op->imm);                                                   \
+        NEXT;                                                                                      \
+    }
+MULTIPLY(u32, s32, 2)
+MULTIPLY(u64, s64, 3)
+
+static HANDLER(imul2_any)
 {
     unsigned size = op->size;
     s128 v = (s128)(s64)sign_extend(source(cpu, op, size), size) *
@@ -56,7 +90,7 @@ HANDLER(op_imul2)
     NEXT;
 }
 /* The immediate is in imm, the source has form FORM_RR or FORM_RM. */
-HANDLER(op_imul3)
+static HANDLER(imul3_any)
 {
     unsigned size = op->size;
     s128 v = (s128)(s64)sign_extend(source(cpu, op, size), size) * (s64)op->imm;
@@ -64,6 +98,11 @@ HANDLER(op_imul3)
     flags_product(cpu, (u64)v, size, product_overflows(v, size));
     NEXT;
 }
+
+op_table ops_imul2 = {[FORM_RR] = {imul2_any, imul2_any, imul2_rr_u32, imul2_rr_u64},
+                      [FORM_RM] = {imul2_any, imul2_any, imul2_rm_u32, imul2_rm_u64}};
+op_table ops_imul3 = {[FORM_RR] = {imul3_any, imul3_any, imul3_rr_u32, imul3_rr_u64},
+                      [FORM_RM] = {imul3_any, imul3_any, imul3_rm_u32, imul3_rm_u64}};
 
 static u128 dividend(const struct cpu *cpu, unsigned size)
 {

@@ -9,7 +9,7 @@ static unsigned count_of(const struct cpu *cpu, const struct op *op)
     return c & (op->size == 3 ? 63 : 31);
 }
 
-static u64 shift(struct cpu *cpu, unsigned kind, u64 a, unsigned count, unsigned size)
+static always_inline u64 shift(struct cpu *cpu, unsigned kind, u64 a, unsigned count, unsigned size)
 {
     unsigned bits = 8u << size;
     u64 r;
@@ -87,6 +87,31 @@ HANDLER(op_shift)
                                 : rotate(cpu, op->cc, a, count, op->size);
     target_put(cpu, op, op->size, &t, r);
     NEXT;
+}
+
+/* The frequent ones: a register by a constant that is not 0. */
+#define SHIFT_CONSTANT(T, kind, size)                                                              \
+    static HANDLER(kind##_##T)                                                                     \
+    {                                                                                              \
+        put_##T(cpu, op->d, (T)shift(cpu, kind, get_##T(cpu, op->d), (unsigned)op->imm, size));    \
+        NEXT;                                                                                      \
+    }
+SHIFT_CONSTANT(u32, SHIFT_SHL, 2)
+SHIFT_CONSTANT(u32, SHIFT_SHR, 2)
+SHIFT_CONSTANT(u32, SHIFT_SAR, 2)
+SHIFT_CONSTANT(u64, SHIFT_SHL, 3)
+SHIFT_CONSTANT(u64, SHIFT_SHR, 3)
+SHIFT_CONSTANT(u64, SHIFT_SAR, 3)
+op_fn shift_constant(const struct op *op)
+{
+    static const op_fn handlers[][2] = {
+        [SHIFT_SHL] = {SHIFT_SHL_u32, SHIFT_SHL_u64},
+        [SHIFT_SHR] = {SHIFT_SHR_u32, SHIFT_SHR_u64},
+        [SHIFT_SAR] = {SHIFT_SAR_u32, SHIFT_SAR_u64},
+    };
+    bool plain = op->form == FORM_RR && !op->t && op->cc >= SHIFT_SHL && op->size >= 2;
+    return plain && op->imm > 0 && op->imm < 8u << op->size ? handlers[op->cc][op->size - 2]
+                                                            : op_shift;
 }
 
 /* SHLD, SHRD (op->cc: SHIFT_SHL, SHIFT_SHR). With 16-bit operands and a count above 16 the result

@@ -20,13 +20,11 @@
 
 #include "sim/cpu/window.h"
 
-#define RETURN_STACK     16
 #define TARGET_BITS      9
 #define TARGETS          (1U << TARGET_BITS)
 #define PAGE_WALK_LEVELS 5
 /* A misaligned access touches two lines, perhaps of two pages. */
 #define LINES_PER_ACCESS 2
-#define MAX_INSN_BYTES   15
 #define PAGE_4K          4096
 
 #define WEAKLY_NOT_TAKEN 1
@@ -61,8 +59,6 @@ struct model {
     struct {
         uint64_t rip, target;
     } indirect[TARGETS];
-    uint64_t call_site[RETURN_STACK];
-    unsigned call_depth; /* counts on, the stack wraps */
 };
 
 /* False: no memory. */
@@ -113,6 +109,9 @@ struct uarch *uarch_new(const struct profile *p)
     bool caches = cache_init(&m->l1i, &p->uarch.l1i) && cache_init(&m->l1d, &p->uarch.l1d) &&
                   cache_init(&m->l2, &p->uarch.l2) && cache_init(&m->llc, &p->uarch.llc);
     u->l1_set_mask = m->l1d.set_mask;
+    u->l1i_tag = m->l1i.tag;
+    u->l1i_ways = m->l1i.ways;
+    u->l1i_set_mask = m->l1i.set_mask;
     u->line_shift = __builtin_ctz(p->uarch.l1d.line);
     u->l1_latency = p->uarch.l1d.latency;
     u->l1_mru = calloc((size_t)u->l1_set_mask + 1, sizeof *u->l1_mru);
@@ -167,8 +166,8 @@ void uarch_reset(struct uarch *u)
     memset(u->l1_mru, 0, ((size_t)u->l1_set_mask + 1) * sizeof *u->l1_mru);
     memset(u->taken, WEAKLY_NOT_TAKEN, u->taken_mask + 1);
     memset(m->indirect, 0, sizeof m->indirect);
-    memset(m->call_site, 0, sizeof m->call_site);
-    m->call_depth = 0;
+    memset(u->call_site, 0, sizeof u->call_site);
+    u->call_depth = 0;
     memset(m->busy, 0, sizeof m->busy);
     m->place = 0;
     memset(m->stream, 0, sizeof m->stream);
@@ -373,25 +372,6 @@ static bool predict_indirect(struct model *m, uint64_t rip, uint64_t target)
     return right;
 }
 
-/* The stack keeps the call's own address: a return to right behind it, at most one instruction's
- * length away, is the predicted one. */
-static bool predict_return(struct model *m, uint64_t target)
-{
-    if (m->call_depth == 0)
-        return false;
-    uint64_t site = m->call_site[--m->call_depth % RETURN_STACK];
-    return target - site - 1 < MAX_INSN_BYTES;
-}
-
-void uarch_mispredicted(struct cpu *cpu)
-{
-    cpu_event(cpu, EV_MISPREDICT, 1);
-    const struct profile *p = cpu->profile;
-    window_drain(cpu);
-    cpu_spend(cpu, EV_SLOTS_BAD_SPEC,
-              (uint64_t)p->uarch.mispredict_penalty * p->uarch.retire_width);
-}
-
 bool uarch_branch(struct cpu *cpu, enum branch_kind kind, uint64_t rip, uint64_t target, bool taken)
 {
     struct model *m = cpu->uarch->model;
@@ -406,10 +386,10 @@ bool uarch_branch(struct cpu *cpu, enum branch_kind kind, uint64_t rip, uint64_t
         right = predict_indirect(m, rip, target);
         /* fall through */
     case BR_CALL_REL:
-        m->call_site[m->call_depth++ % RETURN_STACK] = rip;
+        uarch_call(cpu->uarch, rip);
         break;
     case BR_RET:
-        right = predict_return(m, target);
+        right = uarch_predicts_return(cpu->uarch, target);
         break;
     case BR_JMP_REL:
     case BR_FAR:

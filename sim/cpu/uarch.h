@@ -12,6 +12,9 @@
  * the compiler makes a function of it, for any size. */
 #define always_inline inline __attribute__((always_inline))
 
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
 struct uarch *uarch_new(const struct profile *p);
 void uarch_free(struct uarch *u);
 void uarch_reset(struct uarch *u);
@@ -20,7 +23,9 @@ void uarch_reset(struct uarch *u);
  * there is one compare; the interpreter's fast path inlines it. */
 struct block;
 struct window;
-#define WINDOW_MAX 512 /* blocks and slots in flight */
+#define WINDOW_MAX     512 /* blocks and slots in flight */
+#define RETURN_STACK   16
+#define MAX_INSN_BYTES 15
 struct uarch {
     const struct profile *profile;
     /* sim/cpu/window.c: the number of the window's state at the present block's end, and the blocks
@@ -40,6 +45,13 @@ struct uarch {
     /* Two-bit counters of conditional branches, by address; from 2 on: taken. */
     uint8_t *taken;
     uint64_t taken_mask;
+    /* The return stack predicts by the calls' own addresses; the depth counts on, the stack wraps.
+     */
+    uint64_t call_site[RETURN_STACK];
+    unsigned call_depth;
+    /* The instruction cache: line + 1 of each way, the one used last first in its set. */
+    const uint64_t *l1i_tag;
+    uint32_t l1i_ways, l1i_set_mask;
     void *model;
     const struct block *log[WINDOW_MAX]; /* last: what is above it is used most */
 };
@@ -88,8 +100,40 @@ static inline void window_drain(struct cpu *cpu)
     u->drained_at = u->n_blocks;
 }
 
+/* Of the lines of the code, within a page, each is the one that was used last of its set: to look
+ * them up would change nothing. */
+static inline bool uarch_fetched(const struct uarch *u, uint64_t physical, unsigned bytes)
+{
+    if (unlikely(!u->l1i_tag))
+        return false;
+    uint64_t line = physical >> u->line_shift, last = (physical + bytes - 1) >> u->line_shift;
+    for (; line <= last; line++)
+        if (u->l1i_tag[(line & u->l1i_set_mask) * u->l1i_ways] != line + 1)
+            return false;
+    return true;
+}
+
 /* What a mispredicted branch costs. */
-void uarch_mispredicted(struct cpu *cpu);
+static inline void uarch_mispredicted(struct cpu *cpu)
+{
+    cpu_event(cpu, EV_MISPREDICT, 1);
+    window_drain(cpu);
+    cpu_spend(cpu, EV_SLOTS_BAD_SPEC, cpu->uarch->max_branch_slots);
+}
+
+static inline void uarch_call(struct uarch *u, uint64_t rip)
+{
+    u->call_site[u->call_depth++ % RETURN_STACK] = rip;
+}
+/* A return to right behind the call, at most one instruction's length away, is the predicted one.
+ */
+static inline bool uarch_predicts_return(struct uarch *u, uint64_t target)
+{
+    if (u->call_depth == 0)
+        return false;
+    uint64_t site = u->call_site[--u->call_depth % RETURN_STACK];
+    return target - site - 1 < MAX_INSN_BYTES;
+}
 
 static inline uint8_t *uarch_counter(struct uarch *u, uint64_t rip)
 {
