@@ -121,6 +121,13 @@ uint64_t sim_instructions(const struct machine *m);
 enum stop_reason sim_stop_reason(const struct machine *m);
 uint8_t sim_exit_value(const struct machine *m);
 
+/* Writes the machine's state, for sim_restore() on a machine that sim_new() made of the same
+ * options with the same build of the library; in place of sim_load(). Caches, TLBs and branch
+ * predictors are not in it: who wants a run that is the same whether it goes on or is loaded goes
+ * on from the snapshot, too. Symbols and trace are not either. False, with the reason on err. */
+bool sim_save(struct machine *m, FILE *out, FILE *err);
+bool sim_restore(struct machine *m, FILE *in, FILE *err);
+
 /* Notes each chosen fault that never came. */
 void sim_note_faults(struct machine *m);
 

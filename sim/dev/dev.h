@@ -101,6 +101,8 @@ void machine_out(struct cpu *cpu, uint16_t port, unsigned bytes, uint32_t value)
 struct lapic *lapic_new(struct cpu *cpu);
 void lapic_free(struct lapic *l);
 void lapic_reset(struct lapic *l, bool init);
+/* What of it a snapshot has: all but its links. */
+void *lapic_state(struct lapic *l, size_t *size);
 bool lapic_rdmsr(struct lapic *l, uint32_t msr,
                  uint64_t *value); /* IA32_APIC_BASE, TSC_DEADLINE, 800H-8FFH; false: #GP */
 bool lapic_wrmsr(struct lapic *l, uint32_t msr, uint64_t value);

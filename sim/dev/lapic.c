@@ -7,6 +7,7 @@
  * absent, as the version register says ("Local Vector Table": CMCI only with machine-check
  * support).
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -971,6 +972,12 @@ struct lapic *lapic_new(struct cpu *cpu)
     l->cpu = cpu;
     lapic_reset(l, false);
     return l;
+}
+
+void *lapic_state(struct lapic *l, size_t *size)
+{
+    *size = sizeof(*l) - offsetof(struct lapic, base);
+    return &l->base;
 }
 
 void lapic_free(struct lapic *l)

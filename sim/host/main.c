@@ -49,8 +49,40 @@ static bool reason_close(struct reason *r, bool ok, const char *about, const cha
     return ok;
 }
 
+/* A profile with a '/' in its name is a file. */
+static struct machine *build(struct options *o)
+{
+    struct sim_host host = streams_host(o->use_stdin, o->trace != 0);
+    struct machine *m = NULL;
+    char *text = NULL;
+
+    if (!strchr(o->machine.profile, '/') || (text = file_profile(o->machine.profile))) {
+        o->machine.profile_text = text;
+        m = sim_new(&o->machine, &host, stderr);
+    }
+    free(text);
+    return m;
+}
+
+static bool restore(struct machine *m, const struct options *o)
+{
+    struct reason why;
+    FILE *file = fopen(o->load, "rb");
+
+    if (!file) {
+        fprintf(stderr, "pmusim: --load '%s': %s\n", o->load, strerror(errno));
+        return false;
+    }
+    bool ok =
+        reason_open(&why) && reason_close(&why, sim_restore(m, file, why.err), "--load", o->load);
+    fclose(file);
+    return ok;
+}
+
 static bool load(struct machine *m, const struct options *o)
 {
+    if (o->load)
+        return restore(m, o);
     struct reason why;
     struct sim_boot b = {.cmdline = o->cmdline};
     uint8_t *image = file_image(o->image, &b.size);
@@ -171,6 +203,44 @@ static double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* Has the guest said what --save waits for? Then the file is written, and the run goes on from it,
+ * as one that loads it does: *m is another machine. */
+static bool save(struct machine **m, struct options *o, FILE *file)
+{
+    struct reason why;
+
+    bool ok =
+        reason_open(&why) && reason_close(&why, sim_save(*m, file, why.err), "--save", o->save);
+    if (!ok)
+        return false;
+    sim_free(*m);
+    rewind(file);
+    return (*m = build(o)) && reason_open(&why) &&
+           reason_close(&why, sim_restore(*m, file, why.err), "--save", o->save);
+}
+
+/* Runs until the guest has printed the text of --save-when, and from the snapshot on. False: it
+ * could not be written. */
+static bool run_and_save(struct machine **m, struct options *o)
+{
+    FILE *file = fopen(o->save, "w+b");
+    bool ok = file != NULL;
+
+    if (!ok)
+        fprintf(stderr, "pmusim: --save '%s': %s\n", o->save, strerror(errno));
+    streams_watch(o->save_when);
+    while (ok && !streams_seen() && sim_run(*m, SLICE) == STOP_NONE)
+        ;
+    if (ok && streams_seen() && sim_stop_reason(*m) == STOP_NONE)
+        ok = save(m, o, file);
+    else if (ok)
+        fprintf(stderr, "pmusim: --save '%s': the guest ended before it said '%s'\n", o->save,
+                o->save_when);
+    if (file)
+        fclose(file);
+    return ok;
+}
+
 /* Runs to the end. A guest that is silent for too long gets its next timer: it may be a watchdog,
  * whose seconds are many more of the person's who waits here. In instructions, not in the host's
  * time, so that the same run always goes the same way. */
@@ -197,10 +267,13 @@ static void run_patiently(struct machine *m, uint64_t patience)
     }
 }
 
-static int run(struct machine *m, const struct options *o)
+static int run(struct machine **machine, struct options *o)
 {
     double start = seconds_now();
 
+    if (o->save && !run_and_save(machine, o))
+        return EXIT_USAGE;
+    struct machine *m = *machine;
     if (o->patience)
         run_patiently(m, o->patience);
     else
@@ -210,21 +283,6 @@ static int run(struct machine *m, const struct options *o)
     if (o->stats)
         stats_print(m, seconds_now() - start, stderr);
     return status;
-}
-
-/* A profile with a '/' in its name is a file. */
-static struct machine *build(struct options *o)
-{
-    struct sim_host host = streams_host(o->use_stdin, o->trace != 0);
-    struct machine *m = NULL;
-    char *text = NULL;
-
-    if (!strchr(o->machine.profile, '/') || (text = file_profile(o->machine.profile))) {
-        o->machine.profile_text = text;
-        m = sim_new(&o->machine, &host, stderr);
-    }
-    free(text);
-    return m;
 }
 
 int main(int argc, char **argv)
@@ -244,7 +302,7 @@ int main(int argc, char **argv)
     case OPTIONS_RUN:
         m = build(&o);
         if (m && load(m, &o) && start_trace(m, &o))
-            status = run(m, &o);
+            status = run(&m, &o);
         sim_free(m);
         break;
     }

@@ -21,6 +21,9 @@ enum {
     OPT_MEMORY,
     OPT_CMDLINE,
     OPT_INITRD,
+    OPT_SAVE,
+    OPT_SAVE_WHEN,
+    OPT_LOAD,
     OPT_TRACE,
     OPT_TRACE_FROM,
     OPT_TRACE_TO,
@@ -41,6 +44,9 @@ static const struct option long_options[] = {
     {"memory", required_argument, NULL, OPT_MEMORY},
     {"cmdline", required_argument, NULL, OPT_CMDLINE},
     {"initrd", required_argument, NULL, OPT_INITRD},
+    {"save", required_argument, NULL, OPT_SAVE},
+    {"save-when", required_argument, NULL, OPT_SAVE_WHEN},
+    {"load", required_argument, NULL, OPT_LOAD},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"trace-from", required_argument, NULL, OPT_TRACE_FROM},
     {"trace-to", required_argument, NULL, OPT_TRACE_TO},
@@ -67,6 +73,7 @@ static const struct {
 
 static const char help[] =
     "Usage: pmusim [OPTION]... IMAGE\n"
+    "       pmusim [OPTION]... --load FILE\n"
     "Runs IMAGE, a kernel (Multiboot2, Multiboot, Linux's vmlinux or bzImage, PVH), on a "
     "simulated\n"
     "x86-64 with a performance monitoring unit. The guest's serial console is the standard "
@@ -84,6 +91,12 @@ static const char help[] =
     "  --memory MIB          memory, %d to %d MiB (%d)\n"
     "  --cmdline TEXT        the kernel's command line\n"
     "  --initrd FILE         a file in memory for the kernel: Linux's initial file system\n"
+    "  --save FILE           write the machine's state to FILE when it has printed the text of "
+    "...\n"
+    "  --save-when TEXT      ... and go on from there\n"
+    "  --load FILE           go on from such a FILE, in place of IMAGE; profile, --set, --cpus "
+    "and\n"
+    "                        --memory must be as they were\n"
     "  --stdin               give the serial console the standard input\n"
     "  --max-insns N         stop after N instructions (exit status 124)\n"
     "  --max-seconds N       stop after N seconds of simulated time, such as 0.2 (status 124)\n"
@@ -243,6 +256,15 @@ enum options_result options_parse(struct options *o, int argc, char **argv, FILE
         case OPT_INITRD:
             o->initrd = optarg;
             break;
+        case OPT_SAVE:
+            o->save = optarg;
+            break;
+        case OPT_SAVE_WHEN:
+            o->save_when = optarg;
+            break;
+        case OPT_LOAD:
+            o->load = optarg;
+            break;
         case OPT_TRACE:
             ok = trace_list(&o->trace, optarg, err);
             break;
@@ -293,7 +315,20 @@ enum options_result options_parse(struct options *o, int argc, char **argv, FILE
         if (!ok)
             return usage(err);
     }
-    if (optind == argc) {
+    if (o->load && (optind < argc || o->initrd || *o->cmdline)) {
+        fprintf(err, "pmusim: --load takes no image, no --initrd and no --cmdline: what they gave "
+                     "is in FILE\n");
+        return usage(err);
+    }
+    if (!o->save != !o->save_when || (o->save_when && !*o->save_when)) {
+        fprintf(err, "pmusim: --save FILE and --save-when TEXT need each other\n");
+        return usage(err);
+    }
+    if (o->trace && (o->save || o->load)) {
+        fprintf(err, "pmusim: --trace does not go with --save and --load\n");
+        return usage(err);
+    }
+    if (optind == argc && !o->load) {
         fprintf(err, "pmusim: no image given\n");
         return usage(err);
     }
@@ -306,6 +341,6 @@ enum options_result options_parse(struct options *o, int argc, char **argv, FILE
         fprintf(err, "pmusim: --trace-from and --trace-to need --trace\n");
         return usage(err);
     }
-    o->image = argv[optind];
+    o->image = o->load ? NULL : argv[optind];
     return OPTIONS_RUN;
 }

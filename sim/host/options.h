@@ -14,6 +14,7 @@ struct options {
     const char *set[OPTIONS_MAX_WORDS], *fault[OPTIONS_MAX_WORDS];
     struct sim_options machine;           /* points into this structure: not to be copied */
     const char *cmdline, *image, *initrd; /* initrd: NULL: none */
+    const char *save, *save_when, *load;  /* NULL: none */
     const char *trace_from, *trace_to;    /* words of sim_find(); NULL: none */
     unsigned trace;                       /* TRACE_* */
     uint64_t patience; /* instructions without a word from the guest; 0: endless */

@@ -10,10 +10,48 @@
 static int out_error, err_error;
 static uint64_t written;
 
+/* The text that is waited for: how much of it stands at the end of what was written. */
+static struct {
+    const char *text;
+    size_t length, matched;
+    bool seen;
+} watched;
+
+void streams_watch(const char *text)
+{
+    watched.text = text;
+    watched.length = strlen(text);
+}
+
+bool streams_seen(void)
+{
+    return watched.seen;
+}
+
+/* The longest beginning of the text that ends with its first matched letters and this one. */
+static size_t match(size_t matched, char letter)
+{
+    for (size_t n = matched + 1; n > 0; n--)
+        if (watched.text[n - 1] == letter &&
+            memcmp(watched.text, watched.text + matched + 1 - n, n - 1) == 0)
+            return n;
+    return 0;
+}
+
+static void watch(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length && !watched.seen; i++) {
+        watched.matched = match(watched.matched, text[i]);
+        watched.seen = watched.matched == watched.length;
+    }
+}
+
 static bool console_out(void *context, const char *text, size_t length)
 {
     (void)context;
     written += length;
+    if (watched.text)
+        watch(text, length);
     while (length) {
         ssize_t n = write(STDOUT_FILENO, text, length);
         if (n > 0) {

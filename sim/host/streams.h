@@ -12,6 +12,9 @@
 struct sim_host streams_host(bool input, bool traced);
 /* Characters that guests have written so far. */
 uint64_t streams_written(void);
+/* Has this text been among them, since it was named? */
+void streams_watch(const char *text);
+bool streams_seen(void);
 /* Says on stderr which stream could not be written and why; false: none. */
 bool streams_report(void);
 /* Ends both streams; false: what was printed there is not all written. */

@@ -2,6 +2,7 @@
  */
 #include "sim/pmu/internal.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,12 @@ struct pmu *pmu_new(struct cpu *cpu)
     pmu->profile = cpu->profile;
     pmu_reset(pmu, false);
     return pmu;
+}
+
+void *pmu_state(struct pmu *pmu, size_t *size)
+{
+    *size = sizeof(*pmu) - offsetof(struct pmu, counters);
+    return &pmu->counters;
 }
 
 void pmu_free(struct pmu *pmu)

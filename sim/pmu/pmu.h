@@ -10,6 +10,8 @@
 
 struct pmu *pmu_new(struct cpu *cpu);
 void pmu_free(struct pmu *pmu);
+/* What of it a snapshot has: all but its links. */
+void *pmu_state(struct pmu *pmu, size_t *size);
 void pmu_reset(struct pmu *pmu, bool init);
 
 /* Is this MSR the PMU's (existing or not on this profile)? Then the access functions decide; false
