@@ -25,6 +25,7 @@ ROOMS = {
     "sim": (["x86"], HOSTED),
     "sim/host": (["x86", "sim"], HOSTED),
     "tools": (["x86"], HOSTED),
+    "linux": (["x86"], FREESTANDING),
     "tests": (["*"], HOSTED),
 }
 
