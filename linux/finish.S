@@ -3,12 +3,9 @@
  * It goes over the serial line as a string that a terminal ignores (an APC of ECMA-48), because the debug-exit port
  * knows only good and bad; scripts/linux takes it out.
  */
+#include "linux/system.inc"
 #include "x86/debug_exit.h"
 
-#define SYS_WRITE  1
-#define SYS_IOCTL  16
-#define SYS_EXIT   60
-#define SYS_IOPERM 173
 #define TCSBRK     0x5409 /* with an argument: waits until all is sent, as tcdrain(3) */
 
     .globl _start

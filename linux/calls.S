@@ -1,0 +1,49 @@
+/*
+ * calls: _start calls outer, outer calls middle, middle calls inner, again and again; each has its work before the
+ * call, so that a sample's stack of calls is known by its place. All the branches that are ever taken:
+ * three calls, three returns, and the two loops (turn in inner, again in _start).
+ */
+#include "linux/system.inc"
+
+#define ROUNDS 20000
+#define TURNS  40
+
+    .globl _start
+    .type _start, @function
+_start:
+    mov $ROUNDS, %ebx
+again:
+    call outer
+after_outer:
+    dec %ebx
+    jnz again
+    xor %edi, %edi
+    mov $SYS_EXIT, %eax
+    syscall
+    .size _start, . - _start
+
+    .type outer, @function
+outer:
+    add $1, %eax
+    call middle
+after_middle:
+    ret
+    .size outer, . - outer
+
+    .type middle, @function
+middle:
+    add $1, %eax
+    call inner
+after_inner:
+    ret
+    .size middle, . - middle
+
+    .type inner, @function
+inner:
+    mov $TURNS, %ecx
+turn:
+    add $2, %edx
+    dec %ecx
+    jnz turn
+    ret
+    .size inner, . - inner
