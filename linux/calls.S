@@ -1,22 +1,21 @@
 /*
  * calls: _start calls outer, outer calls middle, middle calls inner, again and again; each has its work before the
  * call, so that a sample's stack of calls is known by its place. All the branches that are ever taken:
- * three calls, three returns, and the two loops (turn in inner, again in _start).
+ * three calls, three returns, and the two loops (.Lturn in inner, .Lagain in _start).
  */
 #include "linux/system.inc"
 
-#define ROUNDS 20000
+#define ROUNDS 80000
 #define TURNS  40
 
     .globl _start
     .type _start, @function
 _start:
     mov $ROUNDS, %ebx
-again:
+.Lagain:
     call outer
-after_outer:
     dec %ebx
-    jnz again
+    jnz .Lagain
     xor %edi, %edi
     mov $SYS_EXIT, %eax
     syscall
@@ -26,7 +25,6 @@ after_outer:
 outer:
     add $1, %eax
     call middle
-after_middle:
     ret
     .size outer, . - outer
 
@@ -34,16 +32,15 @@ after_middle:
 middle:
     add $1, %eax
     call inner
-after_inner:
     ret
     .size middle, . - middle
 
     .type inner, @function
 inner:
     mov $TURNS, %ecx
-turn:
+.Lturn:
     add $2, %edx
     dec %ecx
-    jnz turn
+    jnz .Lturn
     ret
     .size inner, . - inner

@@ -4,7 +4,9 @@
  */
 #include "linux/system.inc"
 
+#ifndef ROUNDS
 #define ROUNDS 400
+#endif
 
     .macro share name turns
     .type \name, @function

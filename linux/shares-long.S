@@ -1,0 +1,4 @@
+/* shares-long: the same, ten times as long: for what takes milliseconds. */
+#define ROUNDS 4000
+
+#include "linux/shares.S"

@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""Debian's Linux and its perf on the simulator: they find each profile's PMU, and count and sample as they should.
+
+usage: t_linux.py [PROFILE ...]
+
+What dmesg must say comes from Linux's source (linux_facts.py), what perf must report from the listings of the programs
+it looks at (linux/*.S). One boot a profile runs all. By itself: skylake; with ALL=1: every profile.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import sys
+
+import harness
+from harness import BUILD, SCRATCH, equal, ok, run
+from linux_facts import FACTS, TOOLS, report_of
+
+WHOLE = bool(os.environ.get("ALL"))
+PROFILES = sys.argv[1:] or (sorted(FACTS) if WHOLE else ["skylake"])
+SECONDS = 300
+
+# What dmesg must not say. "disabled" only of what is measured here, and beside the lines that linux_facts allows.
+BAD = re.compile(
+    r"broken|firmware bug|unchecked MSR|\bhung\b|soft lockup|hard LOCKUP|(?-i:WARNING:)|Call Trace|\bBUG:|Oops|Uhhuh"
+    r"|\bstall|(PMU|PEBS|LBR|BTS|perf|NMI|TSC|tsc|APIC|FPU).*disabled|took too long", re.IGNORECASE)  # fmt: skip
+# Of Linux's own doing on every machine: the first is the default without its option, the second said in passing.
+HARMLESS = re.compile(r"apparmor|debug_pagealloc", re.IGNORECASE)
+
+SECTION = "== "
+
+
+def constant(program, name):
+    """The value of a macro of linux/PROGRAM.S, whose text may name macros before it."""
+    values = {}
+    for found in re.finditer(r"^#define (\w+) +(.*)$", pathlib.Path(f"linux/{program}.S").read_text("utf-8"), re.M):
+        text = re.sub(r"/\*.*", "", found[2])
+        text = re.sub(r"[A-Z]\w*", lambda word: str(values.get(word[0], word[0])), text)
+        if re.fullmatch(r"[0-9+*() -]+", text):
+            values[found[1]] = eval(text)  # pylint: disable=eval-used # digits and signs alone
+    return values[name]
+
+
+class Part:
+    """A part of what CMD printed: its lines."""
+
+    def __init__(self, lines):
+        self.lines = lines
+
+    def __str__(self):
+        return "\n".join(self.lines)
+
+    def counts(self):
+        """Of perf stat -x, each event's count by name; None: not counted, or not supported. Several kinds of core
+        are added up."""
+        counts = {}
+        for line in self.lines:
+            words = line.split(",")
+            if len(words) < 5:
+                continue
+            name = re.sub(r"^cpu_(core|atom)/(.*)/(.*)$", r"\2:\3", words[2]).rstrip(":")
+            value = int(words[0]) if words[0].isdigit() else None
+            if value is not None or name not in counts:
+                counts[name] = (counts.get(name) or 0) + value if value is not None else None
+        return counts
+
+
+def boot(profile, commands, cpus="1", cmdline=""):
+    """Boots that profile once; gives the run, and what each command printed, by its name."""
+    script = "".join(f"echo '{SECTION}{name}'\n{command}\n" for name, command in commands.items())
+    words = {"O": str(BUILD), "PROFILE": profile, "CPUS": cpus, "CMD": script, "CMDLINE": cmdline, "ENGINE": "sim"}
+    result = run("scripts/linux", env=words, seconds=SECONDS)
+    (SCRATCH / f"linux-{profile}.log").write_text(str(result), encoding="utf-8")
+    parts, name = {}, None
+    for line in result.out.splitlines():
+        if line.startswith(SECTION):
+            name = line.removeprefix(SECTION)
+            parts[name] = Part([])
+        elif name:
+            parts[name].lines.append(line)
+    return result, parts
+
+
+# ---- What dmesg says ----
+
+
+def check_dmesg(profile, part):
+    said = [re.sub(r"^(<\d+>)?\[ *\d+\.\d+\] ", "", line).rstrip() for line in part.lines]
+    pmu = "\n".join(line for line in said if re.search(r"Perf|PMU|\.\.\. |PEBS|LBR|NMI", line))
+    wanted = [f"Performance Events: {FACTS[profile][0].line}"]
+    allowed = []
+    for facts in FACTS[profile]:
+        wanted += report_of(facts) if facts.version else []
+        wanted += facts.also
+        allowed += facts.also
+        if facts.pmu:
+            wanted.append(f"{facts.pmu} PMU driver:")
+    missing = [line for line in wanted if not any(each.startswith(line) for each in said)]
+    ok(not missing, f"{profile}: dmesg names the PMU as Linux's source has it",
+       "missing:\n" + "\n".join(missing) + f"\nsaid:\n{pmu}")  # fmt: skip
+    bad = [line for line in said if BAD.search(line) and not HARMLESS.search(line)
+           and not any(line.startswith(word) for word in allowed)]  # fmt: skip
+    ok(said and not bad, f"{profile}: dmesg complains of nothing", "\n".join(bad))
+
+
+# ---- What perf counts ----
+
+
+def check_known(profile, counts):
+    """The program known: every number is its listing's."""
+    instructions = constant("known", "KNOWN_INSTRUCTIONS")
+    equal(counts.get("instructions:u"), instructions, f"{profile}: perf stat counts the {instructions} instructions")
+    branches = constant("known", "KNOWN_BRANCHES")
+    equal(counts.get("branches:u"), branches, f"{profile}: … and the {branches} branches")
+    cycles, reference = counts.get("cycles:u") or 0, counts.get("ref-cycles:u")
+    # Between one instruction in four cycles and eight in one: no machine of the profiles is outside.
+    ok(instructions / 8 < cycles < instructions * 4, f"{profile}: … in a plausible number of cycles", cycles)
+    if FACTS[profile][0].fixed >= 3:
+        ok(reference and instructions / 8 < reference < instructions * 4, f"{profile}: … also at the reference clock",
+           reference)  # fmt: skip
+
+
+def check_groups(profile, part):
+    """A group of as many events as there are general counters is counted all the time, and each like the others."""
+    counts = [line.split(",") for line in part.lines if line.count(",") >= 4]
+    values = {words[0] for words in counts}
+    general = FACTS[profile][0].general
+    ok(len(counts) == general and values == {str(constant("known", "KNOWN_BRANCHES"))}
+       and all(float(words[4]) == 100 for words in counts),
+       f"{profile}: a group of {general} events, all the time", part)  # fmt: skip
+
+
+def check_multiplexed(profile, part):
+    """More events than counters take turns; scaled up, each is near what it is."""
+    counts = [line.split(",") for line in part.lines if line.count(",") >= 4]
+    shares = [float(words[4]) for words in counts]
+    values = [int(words[0]) for words in counts if words[0].isdigit()]
+    # The three loops of shares are one branch in four instructions all the time: so is each part of the time.
+    turns = sum(int(turn) for turn in re.findall(r"^ +share \w+, (\d+)", text_of("shares"), re.M))
+    wanted = constant("shares-long", "ROUNDS") * (turns + 7) + 1  # of each round also three calls, three returns, one jump
+    ok(len(values) == len(counts) > 0 and min(shares) < 100 and all(abs(v - wanted) < wanted / 5 for v in values),
+       f"{profile}: events that take turns are scaled to their counts", f"wanted {wanted}\n{part}")  # fmt: skip
+
+
+# ---- What perf samples ----
+
+
+def text_of(program):
+    return pathlib.Path(f"linux/{program}.S").read_text("utf-8")
+
+
+class Listing:
+    """A program's instructions, as objdump sees them."""
+
+    def __init__(self, program):
+        self.branches = {}  # of each branch instruction: where it can go
+        self.after = {}
+        lines = run("objdump", "-d", "--no-show-raw-insn", BUILD / "linux/bin" / program).out.splitlines()
+        found = [re.match(r" +([0-9a-f]+):\s+(\S+)\s*([0-9a-f]*)", line) for line in lines]
+        found = [each for each in found if each]
+        returns = []
+        for each, following in zip(found, found[1:] + [None]):
+            at, name, target = int(each[1], 16), each[2], each[3]
+            after = int(following[1], 16) if following else None
+            self.after[at] = after
+            if name == "call":
+                self.branches[at] = {int(target, 16)}
+                returns.append(after)
+            elif name.startswith("j"):
+                self.branches[at] = {int(target, 16)} | ({after} if name != "jmp" else set())
+            elif name in ("ret", "syscall"):
+                self.branches[at] = set()
+        for each in found:
+            if each[2] == "ret":
+                self.branches[int(each[1], 16)] = set(returns)
+
+
+def tally(part):
+    """Of lines that uniq -c has counted: each line's words, so often."""
+    found = [re.match(r" *(\d+) +(\S.*)$", line) for line in part.lines]
+    return [tuple(each[2].split()) for each in found if each for _ in range(int(each[1]))]
+
+
+def check_shares(profile, name, part, least, within):
+    """The profile of shares: 60, 30 and 10 in 100."""
+    names = [words[-1] for words in tally(part)]
+    shares = {each: 100 * names.count(each) / max(1, len(names)) for each in ("sixty", "thirty", "ten")}
+    ok(len(names) >= least and all(abs(shares[each] - wanted) <= within
+                                   for each, wanted in (("sixty", 60), ("thirty", 30), ("ten", 10))),
+       f"{profile}: perf record {name}: 60, 30 and 10 in 100", f"{len(names)} samples, {shares}")  # fmt: skip
+
+
+def check_precise(profile, part, exact):
+    """PEBS on branches: what is sampled is a branch (:pp), or what follows one (:p)."""
+    listing = Listing("calls")
+    right = set(listing.branches)
+    if not exact:
+        right = {target for at, targets in listing.branches.items() for target in targets | {listing.after[at]}}
+    seen = [int(words[0], 16) for words in tally(part) if re.fullmatch(r"[0-9a-f]+", words[0])]
+    wrong = sorted({hex(at) for at in seen if at not in right})
+    ok(len(seen) >= 100 and not wrong,
+       f"{profile}: branches:{'pp' if exact else 'p'}: every sample is {'a branch' if exact else 'behind a branch'}",
+       f"{len(seen)} samples; not so: {wrong[:20]}")  # fmt: skip
+
+
+def check_branches(profile, part):
+    """-b: every pair of user addresses is a branch of calls that was taken."""
+    listing = Listing("calls")
+    pairs = [tuple(int(at, 16) for at in words[0].split("/")) for words in tally(part) if words[0].startswith("0x")]
+    top = 1 << 47
+    own = [(a, b) for a, b in pairs if 0 < a < top and b < top]
+    wrong = {(hex(a), hex(b)) for a, b in own if b not in listing.branches.get(a, ())}
+    ok(len(own) >= 20 * TOOLS[profile].branches and not wrong and len(set(own)) == 8,
+       f"{profile}: perf record -b: every pair is a branch of the program, and each of its eight is there",
+       f"{len(own)} pairs, {len(set(own))} different; wrong: {sorted(wrong)[:20]}")  # fmt: skip
+
+
+def check_callgraph(profile, part):
+    """--call-graph lbr: who is in inner came through middle, outer and _start."""
+    stacks = tally(part)
+    inner = [stack for stack in stacks if stack[0] == "inner"]
+    right = [stack for stack in inner if stack[:4] == ("inner", "middle", "outer", "_start")]
+    # The first samples' stack may begin in the middle: calls before the event's start left no record.
+    ok(len(inner) >= 100 and len(inner) - len(right) <= 2,
+       f"{profile}: perf record --call-graph lbr: inner, middle, outer, _start",
+       f"{len(stacks)} stacks, {len(inner)} in inner; " + str([s for s in inner if s not in right][:5]))  # fmt: skip
+
+
+def check_loads(profile, part):
+    """perf mem: loads that took long are far's, of its line of memory."""
+    symbols = {words[2]: int(words[0], 16) for words in map(str.split, run("nm", BUILD / "linux/bin/loads").out.splitlines())
+               if len(words) == 3}  # fmt: skip
+    start, size = symbols["far_data"], constant("loads", "LINE") * constant("loads", "LINES")
+    seen = [(int(words[0], 16), words[-1]) for words in tally(part) if re.fullmatch(r"[0-9a-f]+", words[0])]
+    wrong = [(hex(at), name) for at, name in seen if not start <= at < start + size or name != "far"]
+    ok(len(seen) >= 20 and not wrong, f"{profile}: perf mem record: slow loads are far's, of far_data",
+       f"{len(seen)} samples; not so: {wrong[:10]}")  # fmt: skip
+
+
+COUNT = "sort | uniq -c"
+SYMBOLS = "awk '{ print $2 }' | " + COUNT
+PAIRS = "tr ' ' '\\n' | grep / | cut -d/ -f1,2 | " + COUNT
+STACKS = "awk 'NF { s = s \" \" $2 } !NF { print s; s = \"\" }' | " + COUNT
+
+
+def record(event, program, fields, more="", digest=COUNT, how="perf record"):
+    """Records a program, and prints its samples, each kind with how often it came."""
+    data = "/tmp/perf.data"
+    return f"{how} -q -o {data} {more} {event and '-e ' + event} {program}; perf script -i {data} -F {fields} | {digest}; rm {data}"
+
+
+def commands_of(profile):
+    """The commands for that processor, each with its check (of profile and part)."""
+    tools, facts = TOOLS[profile], FACTS[profile][0]
+    fixed = facts.fixed >= 3
+    yield "dmesg", "dmesg", check_dmesg
+    if not tools:
+        return
+    reference = ",ref-cycles:u" if fixed else ""
+    yield ("known", f"perf stat -x, -e instructions:u,branches:u,cycles:u{reference} known",
+           lambda p, part: check_known(p, part.counts()))  # fmt: skip
+    yield ("shares", record("instructions:u", "shares-long", "ip,sym", "-c 213019", SYMBOLS),
+           lambda p, part: check_shares(p, "at a period", part, 700, 2))  # fmt: skip
+    if not WHOLE and profile == PROFILES[0] and not sys.argv[1:]:
+        return
+    yield ("caps", "cd /sys/bus/event_source/devices; for i in cpu cpu_core; do cat $i/caps/max_precise $i/caps/pmu_name; "
+           "cat $i/caps/branches; done 2>/dev/null; ls; cd", check_caps)  # fmt: skip
+    yield ("nowatchdog", "cat /proc/sys/kernel/nmi_watchdog; echo 0 >/proc/sys/kernel/nmi_watchdog",
+           lambda p, part: equal(part.lines, ["1"], f"{p}: the NMI watchdog was on all the time"))  # fmt: skip
+    group = ",".join(["branches:u"] * facts.general)
+    yield "group", f"perf stat -x, -e '{{{group}}}' known", check_groups
+    yield ("multiplexed", "echo 1 | tee /sys/bus/event_source/devices/cpu*/perf_event_mux_interval_ms >/dev/null; "
+           f"perf stat -x, -e {','.join(['branches:u'] * (facts.general + 4))} shares-long", check_multiplexed)  # fmt: skip
+    yield ("frequency", record("cycles:u", "shares-long", "ip,sym", "-F 25000", SYMBOLS),
+           lambda p, part: check_shares(p, "at a frequency", part, 200, 4))  # fmt: skip
+    for level in range(1, tools.precise + 1):
+        yield (f"precise {level}", record("cycles:u" + "p" * level, "shares", "ip,sym", "-c 23003", SYMBOLS),
+               lambda p, part, level=level: check_shares(p, "cycles:" + "p" * level, part, 100, 4))  # fmt: skip
+    if tools.precise and profile != "core2":  # whose PEBS knows no event of all branches
+        for level in (1, 2):
+            yield (f"branches {level}", record("branches:u" + "p" * level, "calls", "ip", "-c 10007"),
+                   lambda p, part, level=level: check_precise(p, part, level > 1))  # fmt: skip
+    if tools.latency:
+        yield ("loads", record("", "loads", "addr,ip,sym", "-t load --ldlat 50 --all-user --count=11", how="perf mem record"),
+               check_loads)  # fmt: skip
+    if tools.branches and facts.version > 1:
+        yield "pairs", record("cycles:u", "calls", "brstack", "-c 50021 -j any,u", PAIRS), check_branches
+    if tools.callstack:
+        yield "stacks", record("cycles:u", "calls", "ip,sym", "-c 10007 --call-graph lbr", STACKS), check_callgraph
+    yield ("rdpmc", "rdpmc",
+           lambda p, part: equal(part.lines, [str(constant("rdpmc", "KNOWN"))], f"{p}: RDPMC in user space"))  # fmt: skip
+    if tools.metrics:
+        yield "slots", "perf stat -x, -e slots:u known", check_slots
+
+
+def check_caps(profile, part):
+    tools = TOOLS[profile]
+    wanted = [str(tools.precise), tools.name] + [str(tools.branches)] * (tools.branches > 0)
+    equal(part.lines[: len(wanted)], wanted, f"{profile}: the capabilities in /sys")
+    equal("intel_bts" in part.lines, tools.bts, f"{profile}: … and whether there is intel_bts")
+
+
+def check_slots(profile, part):
+    """As many slots a cycle as the processor is wide, so not fewer than instructions."""
+    slots = part.counts().get("slots:u") or 0
+    ok(slots >= constant("known", "KNOWN_INSTRUCTIONS"), f"{profile}: slots", part)
+
+
+def check(profile, result, parts):
+    steps = list(commands_of(profile))
+    ok(result.status == 0 and list(parts) == [name for name, _, _ in steps], f"{profile}: Linux boots, runs perf, ends",
+       result)  # fmt: skip
+    for name, _, test in steps:
+        if name in parts:
+            test(profile, parts[name])
+
+
+def main():
+    with concurrent.futures.ThreadPoolExecutor(2 if WHOLE else 1) as pool:
+        runs = pool.map(lambda name: boot(name, {step: line for step, line, _ in commands_of(name)}), PROFILES)
+        for profile, (result, parts) in zip(PROFILES, runs):
+            check(profile, result, parts)
+    harness.done()
+
+
+main()
