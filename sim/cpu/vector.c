@@ -271,11 +271,13 @@ HANDLER(op_stmxcsr)
     store_bytes(cpu, op, vector_address(cpu, op, ACCESS_WRITE), 4, &cpu->fpu.mxcsr);
     NEXT;
 }
-/* SDM vol. 2 "EMMS": all registers are empty. It is no transition to MMX; TOP stays 0. */
+/* SDM vol. 3 "Effect of MMX, x87 FPU, FXSAVE, and FXRSTOR Instructions on the x87 FPU Tag Word" and
+ * the table "Effects of MMX Instructions on x87 FPU State": all registers are empty, TOP is 0. */
 HANDLER(op_emms)
 {
     cpu->op = op;
     vector_ready(cpu, op);
+    cpu->fpu.top = 0;
     cpu->fpu.valid = 0;
     NEXT;
 }
@@ -295,32 +297,44 @@ HANDLER(op_vzero)
 
 /* ---- masked accesses ---- */
 
-/* Only what the mask selects is accessed, and may fault: the pages of the first to the last element
- * selected are just the pages of all of them, since there are at most two. False: none is. */
+/* Only the elements that the mask selects are accessed, and may fault, the first of them first. */
 struct masked {
-    struct span span;
-    unsigned first; /* byte */
+    struct span span; /* from the first to the last of them */
+    unsigned first;   /* byte */
     u8 selected[32];
 };
+/* False: none is. */
 static bool masked_open(struct cpu *cpu, const struct op *op, const union vector *mask,
                         unsigned element, enum access access, struct masked *m)
 {
-    unsigned bytes = 1u << op->size, first = bytes, end = 0;
-    for (unsigned i = 0; i < bytes; i++) {
-        m->selected[i] = mask->u8[i / element * element + element - 1] >> 7;
-        if (!m->selected[i])
+    struct span one;
+    m->span.n = 0;
+    for (unsigned i = 0; i < 1u << op->size; i += element) {
+        bool wanted = mask->u8[i + element - 1] >> 7;
+        memset(&m->selected[i], wanted, element);
+        if (!wanted)
             continue;
-        first = first < i ? first : i;
-        end = i + 1;
+        u64 a = (ea_offset(cpu, op) + i) & op->mask;
+        if (op->complex)
+            a = segment_linear(cpu, op->seg, a, element, access);
+        span_open(cpu, &one, op, a, element, access, cpu->cpl == 3);
+        if (m->span.n == 0) {
+            m->span = one;
+            m->first = i;
+        } else if (m->span.first == m->span.n) {
+            /* All in the first page up to here; this one may be in the second. */
+            bool beyond = (one.linear ^ m->span.linear) >> PAGE_SHIFT_4K;
+            m->span.n = m->span.first = i + element - m->first;
+            if (beyond)
+                m->span.first = PAGE_BYTES - (m->span.linear & (PAGE_BYTES - 1));
+            else if (one.first < one.n)
+                m->span.first -= one.n - one.first;
+            m->span.page[1] = beyond ? one.page[0] : one.page[1];
+        } else {
+            m->span.n = i + element - m->first;
+        }
     }
-    m->first = first;
-    if (end == 0)
-        return false;
-    u64 a = (ea_offset(cpu, op) + first) & op->mask;
-    if (op->complex)
-        a = segment_linear(cpu, op->seg, a, end - first, access);
-    span_open(cpu, &m->span, op, a, end - first, access, cpu->cpl == 3);
-    return true;
+    return m->span.n;
 }
 static void masked_store(struct cpu *cpu, const struct op *op, const union vector *mask,
                          unsigned element, const union vector *v)

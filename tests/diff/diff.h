@@ -5,6 +5,7 @@
  *   forms.c      the table of instruction forms
  *   generate.c   makes a sequence from a seed: which forms, and what each kind needs
  *   x87.c        x87 instructions
+ *   vector.c     MMX, SSE and AVX: their forms, and what they need
  *   operands.c   what they work on     branches.c   near branches     encode.c   their bytes
  *   image.c      the memory they find
  *   native.c     runs it on the host      native_entry.S  its way in and out
@@ -56,6 +57,9 @@ enum family {
     FAM_MISC,
     FAM_X87,
     FAM_FAULT,
+    FAM_VMOVE,
+    FAM_VINTEGER,
+    FAM_VSHUFFLE,
     FAM_COUNT
 };
 
@@ -80,7 +84,8 @@ enum kind {
     K_ENTER,
     K_LEAVE,
     K_POPF,
-    K_X87
+    K_X87,
+    K_VECTOR
 };
 
 enum { S8 = 1, S16 = 2, S32 = 4, S64 = 8, SW = S16 | S32 | S64, SALL = S8 | SW };
@@ -112,6 +117,12 @@ enum attr {
     A_STATE = 1 << 22,       /* x87: 80 bytes more */
     A_STORES = 1 << 23,      /* x87: the memory operand is written */
     A_INTEGER = 1 << 24,     /* x87: it is an integer, or BCD */
+    A_SIZED = 1 << 25,       /* vectors: the memory operand has the operand size */
+    A_ALIGNED = 1 << 26,     /* vectors: it must be aligned */
+    A_W = 1 << 27,           /* vectors: W = 1 */
+    A_SMALL = 1 << 28,       /* vectors: the immediate is a count */
+    A_IS4 = 1 << 29,         /* vectors: a register in the immediate */
+    A_DI = 1 << 30,          /* vectors: the address is in RDI */
 };
 
 enum { D_RM = 1, D_REG = 2, D_VVVV = 4 };
@@ -130,8 +141,19 @@ enum feature {
     F_CLFSH,
     F_CLFLUSHOPT,
     F_SSE3,
+    F_MMX,
+    F_SSE,
+    F_SSE2,
+    F_SSSE3,
+    F_SSE41,
+    F_SSE42,
+    F_AVX,
+    F_AVX2,
     F_COUNT
 };
+
+/* Registers that an operand of a vector instruction may be. */
+enum vector_class { V_NONE, V_GENERAL, V_MMX, V_XMM };
 
 struct form {
     char name[24];
@@ -149,6 +171,9 @@ struct form {
     uint32_t attr;
     uint8_t rm_size; /* bytes of the r/m operand when not the operand size */
     enum feature feature;
+    char vector_form; /* M, S, V, Y, see vector.c */
+    uint8_t vector_reg, vector_rm;
+    bool vector_vvvv;
 };
 
 #define MAX_FORMS 1600
@@ -163,6 +188,9 @@ struct feature_bit {
 extern const struct feature_bit feature_bits[F_COUNT];
 /* Expands the table; must be called first. */
 void forms_init(void);
+void vector_forms_init(void);
+/* Prefix, map, opcode and extension, as the manual writes them. */
+void form_encoding(struct form *f, const char *text);
 int form_find(const char *name);
 /* Bitmap of the features which CPUID shows. */
 typedef void cpuid_fn(uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
@@ -190,6 +218,7 @@ struct state {
     uint64_t r[16];
     uint64_t rflags, unused;
     struct fx_image fx;
+    uint64_t upper[16][2]; /* bits 255:128 of the vector registers; 0 where the host has none */
 };
 
 /* JMP rel32 to EXIT_BASE, behind every sequence. */

@@ -71,9 +71,11 @@ void emit(struct gen *g, const struct enc *e)
             b = e->sib ? e->base >> 3 : e->rm >> 3;
     if (e->vex) {
         uint8_t pp = e->prefix == 0x66 ? 1 : e->prefix == 0xf3 ? 2 : e->prefix == 0xf2 ? 3 : 0;
-        byte(g, 0xc4);
-        byte(g, (!r) << 7 | (!x) << 6 | (!b) << 5 | e->map);
-        byte(g, e->w << 7 | (~e->vvvv & 15) << 3 | pp);
+        bool two = e->map == 1 && !e->w && !x && !b && percent(g, 50);
+        byte(g, two ? 0xc5 : 0xc4);
+        if (!two)
+            byte(g, (!r) << 7 | (!x) << 6 | (!b) << 5 | e->map);
+        byte(g, (two ? !r : e->w) << 7 | (~e->vvvv & 15) << 3 | e->wide << 2 | pp);
     } else {
         uint8_t rex = 0x40 | e->w << 3 | r << 2 | x << 1 | b;
         if (!e->norex && (rex != 0x40 || e->rex))

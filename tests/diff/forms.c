@@ -410,6 +410,9 @@ const char *const family_names[FAM_COUNT] = {
     [FAM_MISC] = "no-operations, fences, CRC32",
     [FAM_X87] = "x87",
     [FAM_FAULT] = "invalid and trapping opcodes",
+    [FAM_VMOVE] = "vector moves",
+    [FAM_VINTEGER] = "vector integers",
+    [FAM_VSHUFFLE] = "vector shuffles",
 };
 
 /* SDM vol. 2 CPUID: where each feature is announced. */
@@ -425,6 +428,14 @@ const struct feature_bit feature_bits[F_COUNT] = {
     [F_LAHF] = {"LAHF-SAHF", 0x80000001, 0, 2, 0},
     [F_CLFSH] = {"CLFLUSH", 1, 0, 3, 19},
     [F_CLFLUSHOPT] = {"CLFLUSHOPT", 7, 0, 1, 23},
+    [F_MMX] = {"MMX", 1, 0, 3, 23},
+    [F_SSE] = {"SSE", 1, 0, 3, 25},
+    [F_SSE2] = {"SSE2", 1, 0, 3, 26},
+    [F_SSSE3] = {"SSSE3", 1, 0, 2, 9},
+    [F_SSE41] = {"SSE4.1", 1, 0, 2, 19},
+    [F_SSE42] = {"SSE4.2", 1, 0, 2, 20},
+    [F_AVX] = {"AVX", 1, 0, 2, 28},
+    [F_AVX2] = {"AVX2", 7, 0, 1, 5},
     [F_SSE3] = {"SSE3", 1, 0, 2, 0},
 };
 
@@ -466,7 +477,7 @@ static unsigned bits_of(const struct row *row, const char *text, const char *con
     return bits;
 }
 
-static void read_encoding(struct form *f, const char *text)
+void form_encoding(struct form *f, const char *text)
 {
     uint8_t bytes[4];
     unsigned n = 0;
@@ -511,7 +522,7 @@ static struct form form_of(const struct row *row)
                      .rm_size = row->rm_size,
                      .feature = row->feature};
     snprintf(f.name, sizeof(f.name), "%s", row->name);
-    read_encoding(&f, row->encoding);
+    form_encoding(&f, row->encoding);
     read_flags(&f, row->flags ? row->flags : "", status_flags);
     read_flags(&f, row->codes ? row->codes : "", condition_codes);
     return f;
@@ -544,6 +555,7 @@ void forms_init(void)
             read_flags(one, conditions[cc].flags, status_flags);
         }
     }
+    vector_forms_init();
 }
 
 int form_find(const char *name)

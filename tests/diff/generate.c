@@ -21,8 +21,8 @@ static struct enc start_insn(struct gen *g, const struct form *f, unsigned size)
     return e;
 }
 
-static struct insn_record *finish_insn(struct gen *g, struct enc *e, int form, unsigned size,
-                                       uint16_t reads, uint16_t writes, uint16_t undef)
+struct insn_record *finish_insn(struct gen *g, struct enc *e, int form, unsigned size,
+                                uint16_t reads, uint16_t writes, uint16_t undef)
 {
     unsigned start = g->s->len;
     emit(g, e);
@@ -254,6 +254,9 @@ void insn(struct gen *g, int form)
     case K_JUMP_IND:
         jump_indirect_insn(g, form);
         return;
+    case K_VECTOR:
+        vector_insn(g, form);
+        return;
     case K_X87:
         x87_insn(g, form);
         return;
@@ -350,6 +353,7 @@ void generate(struct sequence *s, uint64_t seed, uint64_t index, const struct ch
         (random_next(&g.random) & FL_STATUS) | FL_IF | FL_ALWAYS | (percent(&g, 25) ? FL_DF : 0);
 
     x87_begin(&g);
+    vector_begin(&g);
 
     unsigned units = 1 + below(&g, 6);
     for (unsigned u = 0; u < units && !g.ended; u++) {

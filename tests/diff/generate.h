@@ -46,7 +46,7 @@ static inline bool percent(struct gen *g, unsigned n)
 /* One instruction on its way to bytes. */
 struct enc {
     uint8_t map, opcode, prefix;
-    bool opsize, addr32, lock, w, norex, rex, vex;
+    bool opsize, addr32, lock, w, norex, rex, vex, wide; /* wide: VEX.L */
     uint8_t segment;
     bool modrm, sib;
     uint8_t mod, reg, rm, scale, index, base; /* reg, rm, index, base: 0-15 */
@@ -116,7 +116,16 @@ void x87_insn(struct gen *g, int form);
 /* Makes all condition codes defined. */
 void x87_clean(struct gen *g);
 
+/* ---- vector.c ---- */
+
+/* The vector registers with which the sequence begins. */
+void vector_begin(struct gen *g);
+void vector_insn(struct gen *g, int form);
+
 /* ---- generate.c ---- */
+
+struct insn_record *finish_insn(struct gen *g, struct enc *e, int form, unsigned size,
+                                uint16_t reads, uint16_t writes, uint16_t undef);
 
 /* An instruction of the form, with what it needs before it. */
 void insn(struct gen *g, int form);

@@ -19,8 +19,10 @@
 #define BLOCK_TARGET (BLOCK_BASE + 0x800) /* where to start */
 #define BLOCK_EXIT   (BLOCK_BASE + 0x808) /* address of native_exit */
 #define BLOCK_RSP    (BLOCK_BASE + 0x810) /* the test program's own stack */
+#define BLOCK_AVX    (BLOCK_BASE + 0x818) /* not 0: the host has AVX */
 #define BLOCK_OWN    (BLOCK_BASE + 0xa00) /* its x87 and SSE state, as FXSAVE has it */
 #define BLOCK_FLAGS  0x80                 /* offset of rflags in struct state */
 #define BLOCK_FX     0x90                 /* offset of fx in struct state */
+#define BLOCK_UPPER  0x290                /* offset of upper in struct state */
 
 #endif

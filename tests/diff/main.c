@@ -126,7 +126,7 @@ static unsigned coverage(void)
         const struct form *f = &forms[any.form[i]];
         if (!wanted(f))
             continue;
-        bool modrm = f->kind >= K_RM_R && f->kind <= K_RM;
+        bool modrm = (f->kind >= K_RM_R && f->kind <= K_RM) || f->kind == K_VECTOR;
         bool vex = f->kind >= K_VEX_RVM && f->kind <= K_VEX_RMI;
         printf("# ran %-20s", f->name);
         for (unsigned l = 0; l < 4; l++) {

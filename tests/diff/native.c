@@ -13,10 +13,16 @@
 
 #include "tests/diff/diff.h"
 
+/* Of an XSAVE area (SDM vol. 1 "XSAVE-Managed Features"): */
+#define XSTATE_BV  512
+#define XSTATE_AVX (1 << 2)
+#define XSAVE_AVX  576
+
 void native_enter(void);
 extern const char native_exit[], native_leave[];
 
 static uint8_t *page[N_PAGES];
+static bool has_avx;
 static struct result *running; /* where the handler puts the fault; NULL: not in a sequence */
 
 static void *at(uint64_t linear)
@@ -51,6 +57,10 @@ static void fault(int signal, siginfo_t *info, void *context)
         running->out.r[i] = g[greg[i]];
     running->out.rflags = g[REG_EFL];
     memcpy(&running->out.fx, uc->uc_mcontext.fpregs, sizeof(running->out.fx));
+    const uint8_t *area = (const uint8_t *)uc->uc_mcontext.fpregs;
+    memset(running->out.upper, 0, sizeof(running->out.upper));
+    if (has_avx && area[XSTATE_BV] & XSTATE_AVX)
+        memcpy(running->out.upper, area + XSAVE_AVX, sizeof(running->out.upper));
     running->rip = g[REG_RIP];
     if (signal == SIGALRM) {
         running->vector = -2;
@@ -81,6 +91,9 @@ void native_init(void)
     memcpy(leave + 3, &block_exit, sizeof(block_exit));
     memcpy(at(EXIT_BASE), leave, sizeof(leave));
     *(uint64_t *)at(BLOCK_EXIT) = (uintptr_t)native_exit;
+
+    has_avx = __builtin_cpu_supports("avx");
+    *(uint64_t *)at(BLOCK_AVX) = has_avx;
 
     static uint8_t stack[1 << 16];
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};

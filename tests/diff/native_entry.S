@@ -27,6 +27,31 @@
         movq    %\reg, BLOCK_OUT + 8 * \n
         .endm
 
+        .macro  all_uppers op
+        \op     0
+        \op     1
+        \op     2
+        \op     3
+        \op     4
+        \op     5
+        \op     6
+        \op     7
+        \op     8
+        \op     9
+        \op     10
+        \op     11
+        \op     12
+        \op     13
+        \op     14
+        \op     15
+        .endm
+        .macro  load_upper n
+        vinsertf128 $1, BLOCK_IN + BLOCK_UPPER + 16 * \n, %ymm\n, %ymm\n
+        .endm
+        .macro  store_upper n
+        vextractf128 $1, %ymm\n, BLOCK_OUT + BLOCK_UPPER + 16 * \n
+        .endm
+
         .text
         .globl  native_enter, native_exit, native_leave
 native_enter:
@@ -39,6 +64,10 @@ native_enter:
         movq    %rsp, BLOCK_RSP
         fxsave64 BLOCK_OWN
         fxrstor64 BLOCK_IN + BLOCK_FX
+        cmpq    $0, BLOCK_AVX
+        je      1f
+        all_uppers load_upper
+1:
         pushq   BLOCK_IN + BLOCK_FLAGS
         popfq
         all_registers load_one
@@ -50,11 +79,18 @@ native_exit:                            /* the exit page jumps here */
         pushfq
         popq    BLOCK_OUT + BLOCK_FLAGS
         fxsave64 BLOCK_OUT + BLOCK_FX
+        cmpq    $0, BLOCK_AVX
+        je      native_leave
+        all_uppers store_upper
 native_leave:                           /* the signal handler goes on here after a fault */
         movq    BLOCK_RSP, %rsp
         fninit                          /* nothing waits any more */
         fxrstor64 BLOCK_OWN
         cld
+        cmpq    $0, BLOCK_AVX
+        je      1f
+        vzeroupper
+1:
         popq    %r15
         popq    %r14
         popq    %r13

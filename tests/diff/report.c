@@ -90,7 +90,8 @@ bool sequence_agrees(const struct sequence *s, bool self, struct result *host, s
     uint16_t flags = compared_flags(s, host, &valid);
     if (!fault_agrees(s, host, sim) || memcmp(host->out.r, sim->out.r, sizeof(host->out.r)) ||
         ((host->out.rflags ^ sim->out.rflags) & flags & FLAGS_COMPARED) ||
-        !fx_agrees(&host->out.fx, &sim->out.fx, flags))
+        !fx_agrees(&host->out.fx, &sim->out.fx, flags) ||
+        memcmp(host->out.upper, sim->out.upper, sizeof(host->out.upper)))
         return false;
     for (int p = 0; p < N_PAGES; p++)
         if (memcmp(self ? kept[p] : a[p], b[p], PAGE_BYTES))
@@ -200,6 +201,22 @@ static void show_x87(const struct fx_image *in, const struct fx_image *a, const 
     }
 }
 
+static void show_vectors(const struct state *in, const struct state *host, const struct state *sim)
+{
+    const struct state *const all[] = {in, host, sim};
+    static const char *const who[] = {"in", "host", "simulator"};
+    for (unsigned i = 0; i < 16; i++) {
+        if (!memcmp(host->fx.xmm[i], sim->fx.xmm[i], 16) &&
+            !memcmp(host->upper[i], sim->upper[i], 16))
+            continue;
+        for (unsigned k = 0; k < 3; k++)
+            printf("#   ymm%-2u %-10s %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64
+                   "%s\n",
+                   i, who[k], all[k]->upper[i][1], all[k]->upper[i][0], all[k]->fx.xmm[i][1],
+                   all[k]->fx.xmm[i][0], k == 2 ? "  <--" : "");
+    }
+}
+
 static void show_code(const struct sequence *s)
 {
     ZydisDecoder decoder;
@@ -257,6 +274,7 @@ void show(const struct sequence *s, bool self, const char *only)
     if ((host.out.rflags ^ sim.out.rflags) & flags & FLAGS_COMPARED)
         show_flags("differ <--", (host.out.rflags ^ sim.out.rflags) & flags);
     show_x87(&s->in.fx, &host.out.fx, &sim.out.fx, flags);
+    show_vectors(&s->in, &host.out, &sim.out);
     for (unsigned i = 0; i < s->n_patches; i++)
         printf("#   memory in %" PRIx64 ": %016" PRIx64 "\n", s->patch[i].address,
                s->patch[i].value);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/cpu/internal.h"
+#include "sim/cpu/system.h"
 #include "sim/dev/dev.h"
 #include "sim/fpu/x87.h"
 #include "tests/diff/diff.h"
@@ -153,7 +154,8 @@ bool simulated_init(const char *name)
     cpu_reset(cpu, false);
     cpu->cr0 = CR0_PE | CR0_MP | CR0_ET | CR0_NE | CR0_WP | CR0_PG;
     cpu->cr3 = TABLES;
-    cpu->cr4 = CR4_PAE | CR4_PGE | CR4_OSFXSR | CR4_OSXMMEXCPT;
+    cpu->cr4 = CR4_PAE | CR4_PGE | CR4_OSFXSR | CR4_OSXMMEXCPT | CR4_OSXSAVE;
+    cpu->system->xcr0 = 7; /* x87, SSE, AVX */
     cpu->efer = EFER_LME | EFER_LMA | EFER_NXE | EFER_SCE;
     cpu->gdtr.base = GDT_BASE;
     cpu->gdtr.limit = SELECTOR_TSS + 15;
@@ -239,6 +241,8 @@ void simulated_run(const struct sequence *s, struct result *r)
     set_privilege(s->user);
     cpu_set_rflags(cpu, s->in.rflags);
     load_fx(&s->in.fx);
+    for (unsigned i = 0; i < 16; i++)
+        memcpy(&cpu->fpu.ymm[i].u64[2], s->in.upper[i], sizeof(s->in.upper[i]));
     exec_mode_changed(cpu);
 
     /* One in eight instruction by instruction: the interpreter's other way to run a block. */
@@ -250,6 +254,8 @@ void simulated_run(const struct sequence *s, struct result *r)
 
     memcpy(r->out.r, cpu->r, sizeof(r->out.r));
     store_fx(&r->out.fx);
+    for (unsigned i = 0; i < 16; i++)
+        memcpy(r->out.upper[i], &cpu->fpu.ymm[i].u64[2], sizeof(r->out.upper[i]));
     r->out.rflags = cpu_rflags(cpu);
     r->rip = EXIT_BASE;
     r->vector = -1;
