@@ -87,6 +87,7 @@ static const struct field fields[] = {
     TEXT("processors", processors),
     U32("microcode", microcode),
     FLAG("msr.smi_count", smi_count),
+    FLAG("msr.split_lock", split_lock),
     UINT("msr.mtrr_variable", mtrr_variable, 0, PROFILE_MAX_MTRR),
     U32("msr.mcg_cap", mcg_cap),
     UINT("msr.platform_id", platform_id, 0, 7),

@@ -119,6 +119,7 @@ struct profile {
     uint32_t microcode; /* revision of the loaded update; 0: none is */
 
     bool smi_count;             /* MSR_SMI_COUNT exists */
+    bool split_lock;            /* MSR_TEST_CTRL exists, and makes split locks #AC */
     unsigned mtrr_variable;     /* variable ranges: IA32_MTRRCAP.VCNT */
     uint32_t mcg_cap;           /* IA32_MCG_CAP */
     unsigned platform_id;       /* IA32_PLATFORM_ID[52:50] */

@@ -22,7 +22,7 @@ SYSTEM = {
     "announced": (1, sorted(path.stem for path in pathlib.Path("sim/profiles").glob("*.profile"))),
     "privilege": (1, ["skylake"]),
     "control": (1, ["skylake", "icelake"]),
-    "registers": (1, ["skylake", "westmere", "core2", "kvm"]),
+    "registers": (1, ["skylake", "westmere", "core2", "kvm", "icelake"]),
     "xsave": (1, ["skylake", "core2", "sandybridge", "sapphirerapids"]),
     "debug": (1, ["skylake"]),
     "interrupts": (1, ["skylake", "core2"]),

@@ -48,11 +48,12 @@ def passing(tests, program):
         result = run(program("unit_model"), env={"CMOCKA_MESSAGE_OUTPUT": "TAP"})
         passed |= set(re.findall(r"^ok \d+ - (\w+)$", result.out, re.MULTILINE))
     for guest in sorted({test.split(": ")[0] for test in tests if ": " in test}):
-        image = BUILD / "test" / "guests" / f"{guest}.elf"
+        name, _, profile = guest.partition(" on ")
+        image = BUILD / "test" / "guests" / f"{name}.elf"
         if guest == "timing":
             result = run("tests/t_timing.py", program("pmusim"))
         else:
-            result = run(program("pmusim"), "--max-insns", GUEST_LIMIT, image)
+            result = run(program("pmusim"), "--profile", profile or "skylake", "--max-insns", GUEST_LIMIT, image)
         passed |= {f"{guest}: {text}" for text in re.findall(r"^ok \d+ - (.*)$", result.out, re.MULTILINE)}
     return passed & set(tests)
 

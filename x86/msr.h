@@ -11,6 +11,7 @@
 #define MSR_IA32_TIME_STAMP_COUNTER 0x10
 #define MSR_IA32_PLATFORM_ID        0x17
 #define MSR_IA32_APIC_BASE          0x1b
+#define MSR_TEST_CTRL               0x33 /* Ice Lake, Tremont and later */
 #define MSR_SMI_COUNT               0x34 /* Nehalem, Silvermont and later */
 #define MSR_IA32_FEATURE_CONTROL    0x3a
 #define MSR_IA32_TSC_ADJUST         0x3b
@@ -110,10 +111,12 @@
 #define MCG_CAP_TES_P (1 << 11)
 #define MCG_CAP_SER_P (1 << 24)
 
-/* IA32_PLATFORM_ID, MSR_PLATFORM_INFO, MSR_MISC_FEATURES_ENABLES, IA32_PERF_STATUS. */
+/* IA32_PLATFORM_ID, MSR_PLATFORM_INFO, MSR_MISC_FEATURES_ENABLES, MSR_TEST_CTRL,
+ * IA32_PERF_STATUS. */
 #define PLATFORM_ID_SHIFT            50
 #define PLATFORM_INFO_CPUID_FAULTING ARCH_BIT(31)
 #define MISC_FEATURES_CPUID_FAULTING (1 << 0)
+#define TEST_CTRL_SPLIT_LOCK         (1 << 29)
 #define PERF_RATIO_SHIFT             8
 
 /* IA32_EFER, IA32_APIC_BASE, IA32_MISC_ENABLE. */

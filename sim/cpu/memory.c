@@ -197,11 +197,38 @@ void store_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned 
     span_write(cpu, &sp, v);
 }
 
+/* Does it lock the bus: a LOCK prefix, or XCHG? Read again where it stands, for op does not say. */
+static bool locks(struct cpu *cpu, const struct op *op)
+{
+    enum { LOCK = 0xf0, REPNE = 0xf2, REP = 0xf3, XCHG = 0x86, REX = 0x40 };
+    uint64_t at = (cpu_64bit(cpu) ? 0 : cpu->seg[SEG_CS].base) + op->rip;
+    static const uint8_t prefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, REPNE, REP};
+    uint8_t byte;
+    while (cpu_read_linear(cpu, at++, &byte, 1)) {
+        if (byte == LOCK || (byte & ~1) == XCHG)
+            return true;
+        if (!memchr(prefixes, byte, sizeof prefixes) && (!cpu_64bit(cpu) || (byte & 0xf0) != REX))
+            return false;
+    }
+    return false;
+}
+
+/* SDM vol. 3 "Features to Disable Bus Locks", vol. 4 MSR_TEST_CTRL[29]: a locked access to two
+ * cache lines is #AC(0), in every ring. */
+static void check_split_lock(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n)
+{
+    unsigned shift = cpu->uarch->line_shift;
+    if ((cpu->system->test_ctrl & TEST_CTRL_SPLIT_LOCK) &&
+        ((linear ^ (linear + n - 1)) >> shift) != 0 && locks(cpu, op))
+        cpu_fault(cpu, VEC_AC, 0);
+}
+
 uint64_t rmw_begin_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n,
                         struct rmw *m)
 {
     m->host = NULL;
     span_open(cpu, &m->span, op, linear, n, ACCESS_WRITE, cpu->cpl == 3);
+    check_split_lock(cpu, op, linear, n);
     return span_read(cpu, &m->span);
 }
 

@@ -48,6 +48,10 @@ static bool has_smi_count(const struct cpu *cpu)
 {
     return cpu->profile->smi_count;
 }
+static bool has_test_ctrl(const struct cpu *cpu)
+{
+    return cpu->profile->split_lock;
+}
 static bool has_platform_info(const struct cpu *cpu)
 {
     return cpu->profile->platform_info;
@@ -120,6 +124,14 @@ static bool bios_sign_id_write(struct cpu *cpu, uint64_t value)
     return true;
 }
 
+static bool test_ctrl_write(struct cpu *cpu, uint64_t value)
+{
+    if (value & ~(uint64_t)TEST_CTRL_SPLIT_LOCK)
+        return false;
+    cpu->system->test_ctrl = value;
+    return true;
+}
+
 /* SDM vol. 4, 140H: the one feature is CPUID faulting. */
 static bool misc_features_write(struct cpu *cpu, uint64_t value)
 {
@@ -165,6 +177,7 @@ FIELD_READER(platform_id_read, (uint64_t)cpu->profile->platform_id << PLATFORM_I
 FIELD_READER(platform_info_read, cpu->profile->platform_info)
 FIELD_READER(turbo_ratio_read, cpu->profile->turbo_ratio_limit)
 FIELD_READER(misc_features_read, cpu->system->misc_features)
+FIELD_READER(test_ctrl_read, cpu->system->test_ctrl)
 FIELD_READER(xss_read, cpu->system->xss)
 FIELD_READER(perf_ctl_read, cpu->system->perf_ctl)
 /* The highest ratio of one core: the model's own frequency. */
@@ -186,6 +199,7 @@ struct msr {
 static const struct msr table[] = {
     {MSR_IA32_TIME_STAMP_COUNTER, ANY, NULL, 0, cpu_tsc, tsc_write},
     {MSR_IA32_PLATFORM_ID, READ_ONLY, NULL, 0, platform_id_read, NULL},
+    {MSR_TEST_CTRL, ANY, has_test_ctrl, 0, test_ctrl_read, test_ctrl_write},
     {MSR_SMI_COUNT, READ_ONLY, has_smi_count, 0, smi_count_read, NULL},
     {MSR_IA32_FEATURE_CONTROL, ANY, has_feature_control, 0, feature_control_read,
      feature_control_write},

@@ -46,6 +46,7 @@ cpuid.0x80000007 = 0 0 0 0x00000100
 cpuid.0x80000008 = 0x00003027 0 0 0
 
 msr.smi_count = yes
+msr.split_lock = yes
 msr.mtrr_variable = 10
 msr.mcg_cap = 0x80a
 msr.platform_id = 7

@@ -164,6 +164,35 @@ main:
         rdmsr
         END
 
+        /* Split locks: MSR_TEST_CTRL, which no CPUID bit tells of (SDM vol. 4, Ice Lake). */
+        mov $1, %eax
+        cpuid
+        and $0xfff0ff0, %eax
+        cmp $0x706e0, %eax
+        jne 1f
+        TRY "a locked access to two cache lines", none
+        lock incl line + 62
+        END
+        FAULTS "MSR_TEST_CTRL: bit 0", 0x33, 1
+        WRITE_MSR 0x33, 0x20000000
+        TRY "MSR_TEST_CTRL[29]: LOCK INC across cache lines: #AC", 17, 0
+        lock incl line + 62
+        END
+        TRY "XCHG across cache lines, which locks: #AC", 17, 0
+        xchg %rax, line + 60
+        END
+        TRY "INC without LOCK", none
+        incl line + 62
+        END
+        TRY "LOCK INC within a line", none
+        lock incl line + 57
+        END
+        TRY "ring 3 too: #AC", 17, 0
+        USER 2f
+2:      lock incl %ds:line + 61
+        END
+        WRITE_MSR 0x33, 0
+1:
         /* Frequencies, CPUID faulting: where the model has them (SDM vol. 4, by model). */
         bt $31, %r13d           /* a hypervisor's processor */
         jc 9f
@@ -213,3 +242,7 @@ main:
         END
 9:
         jmp finish
+
+        .section .bss
+        .balign 64
+line:   .skip 128

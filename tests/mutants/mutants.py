@@ -14,7 +14,8 @@ The tables are experiments.txt, model.txt and interpreter.txt beside this file. 
     red experiments PROFILE N-N … exactly these are not ok (run=14-*,15-*,18-*,22-*,23-*, two processors); PROFILE may
                                   have settings: arrowlake,processors=e
     red model FUNCTION …          tests of tests/model
-    red guest NAME: POINT         a point of tests/guests/NAME.S
+    red guest NAME: POINT         a point of tests/guests/NAME.S, on skylake
+    red guest NAME on PROFILE: POINT  … on another
     red timing LOOP: POINT        a point of tests/t_timing.py
     red diff                      the differential test, tests/diff
 
