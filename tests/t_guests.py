@@ -27,7 +27,8 @@ SYSTEM = {
     "debug": (1, ["skylake"]),
     "interrupts": (1, ["skylake", "core2"]),
     "devices": (1, ["skylake"]),
-    "processors": (2, ["skylake"]),
+    "chipset": (1, ["skylake"]),
+    "processors": (2, ["skylake", "alderlake"]),
     "protected": (1, ["skylake", "core2"]),
     "x87": (1, ["skylake"]),
     "simd": (1, ["skylake"]),
@@ -110,6 +111,10 @@ QEMU_DIFFERS = {
 QEMU_SETTINGS = ["medium=kernel", "cpu=max,vendor=GenuineIntel", "memory=64M", "seconds=30"]
 
 
+# QEMU's I/O APIC keeps an edge that comes while its pin is masked and knows no polarity: what comes then is another's.
+NOT_IN_QEMU = ["chipset"]
+
+
 def qemu(image, *settings):
     """The guest's end in QEMU, with exit statuses as pmusim's."""
     return run("scripts/qemu", image, *QEMU_SETTINGS, *settings)
@@ -149,6 +154,8 @@ def in_qemu(guest, cpus):
 for name, (n, profiles) in SYSTEM.items():
     for one in profiles:
         in_pmusim(name, n, one)
+    if name in NOT_IN_QEMU:
+        continue
     if shutil.which("qemu-system-x86_64"):
         in_qemu(name, n)
     else:
@@ -170,6 +177,12 @@ ok(seen and asked.status == 0 and all(verdict for verdict, _, _ in seen), f"doma
 nowhere = run(PMUSIM, "--max-insns", 100000, GUESTS / "domain.elf", seconds=30)
 ud = "not ok 1 - TDCALL is there\n# vector=0000000000000006\n"
 ok(nowhere.status != 0 and nowhere.out.startswith(ud), "TDCALL outside: #UD", nowhere)
+
+# A guest that switches the machine off, and one that resets it; in QEMU -no-reboot makes an exit of that.
+off = run(PMUSIM, GUESTS / "off.elf", seconds=30)
+ok(off.status == 0 and off.out.startswith("ok 1") and "1.." not in off.out and not off.err, "switched off by ACPI: exit 0", off)
+reset = run(PMUSIM, GUESTS / "reset.elf", seconds=30)
+ok(reset.status == 3 and "the guest reset the machine" in reset.err and "1.." not in reset.out, "reset by port CF9H: exit 3, and why", reset)
 
 # A triple fault: pmusim ends with 3 and says why; QEMU resets, which -no-reboot makes an exit.
 fallen = run(PMUSIM, GUESTS / "triple.elf", seconds=30)

@@ -53,7 +53,9 @@ def passing(tests, program):
         if guest == "timing":
             result = run("tests/t_timing.py", program("pmusim"))
         else:
-            result = run(program("pmusim"), "--profile", profile or "skylake", "--max-insns", GUEST_LIMIT, image)
+            cpus = 2 if guest == "processors" else 1
+            machine = ["--profile", profile or "skylake", "--cpus", cpus]
+            result = run(program("pmusim"), *machine, "--max-insns", GUEST_LIMIT, image)
         passed |= {f"{guest}: {text}" for text in re.findall(r"^ok \d+ - (.*)$", result.out, re.MULTILINE)}
     return passed & set(tests)
 

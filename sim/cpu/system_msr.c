@@ -106,16 +106,23 @@ static void require_tsc(struct cpu *cpu)
         cpu_gp0(cpu);
 }
 
-void op_rdtsc(struct cpu *cpu, const struct insn *in)
+/* False: not yet, it is executed again. */
+static bool read_tsc(struct cpu *cpu)
 {
-    (void)in;
     require_tsc(cpu);
     if (machine_lets_others_catch_up(cpu)) {
         cpu->unfinished = true;
-        return;
+        return false;
     }
     cpu_spend_cycles(cpu, cpu->profile->uarch.lat_tsc);
     result(cpu, cpu_tsc(cpu));
+    return true;
+}
+
+void op_rdtsc(struct cpu *cpu, const struct insn *in)
+{
+    (void)in;
+    read_tsc(cpu);
 }
 
 void op_rdtscp(struct cpu *cpu, const struct insn *in)
@@ -123,14 +130,8 @@ void op_rdtscp(struct cpu *cpu, const struct insn *in)
     (void)in;
     if (!cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_RDTSCP))
         cpu_fault(cpu, VEC_UD, 0);
-    require_tsc(cpu);
-    if (machine_lets_others_catch_up(cpu)) {
-        cpu->unfinished = true;
-        return;
-    }
-    cpu_spend_cycles(cpu, cpu->profile->uarch.lat_tsc);
-    result(cpu, cpu_tsc(cpu));
-    cpu->r[RCX] = (uint32_t)cpu->tsc_aux;
+    if (read_tsc(cpu))
+        cpu->r[RCX] = (uint32_t)cpu->tsc_aux;
 }
 
 void op_cpuid(struct cpu *cpu, const struct insn *in)

@@ -8,87 +8,7 @@
  * what this guest prints goes out by the same chip: no interrupt of the transmitter outlasts a line of it.
  */
 #include "long.inc"
-
-        .set EOI, 0xb0
-        .set SVR, 0xf0
-        .set LVT_LINT0, 0x350
-        .set EXTINT, 0x700
-        .set MASKED, 0x10000
-        .set MASTER, 0x20
-        .set SLAVE, 0xa0
-        .set BASE, 0x20         /* the vectors of IRQ 0 to 7 */
-        .set SLAVE_BASE, 0x28
-        .set UART, 0x3f8
-        .set ROUNDS, 2000000    /* of a loop that waits for something */
-
-        .macro PUT port, value
-        mov $\value, %al
-        mov $\port, %dx
-        out %al, %dx
-        .endm
-/* GET port: the byte in RAX. */
-        .macro GET port
-        xor %eax, %eax
-        mov $\port, %dx
-        in %dx, %al
-        .endm
-        .macro OPEN irqs        /* masks all others */
-        PUT MASTER + 1, (~(\irqs) & 0xff)
-        PUT SLAVE + 1, (~((\irqs) >> 8) & 0xff)
-        .endm
-        .macro PIC_INIT icw4
-        PUT MASTER, 0x11
-        PUT MASTER + 1, BASE
-        PUT MASTER + 1, 4
-        PUT MASTER + 1, \icw4
-        PUT SLAVE, 0x11
-        PUT SLAVE + 1, SLAVE_BASE
-        PUT SLAVE + 1, 2
-        PUT SLAVE + 1, 1
-        .endm
-        .macro READ_ISR at=MASTER
-        PUT \at, 0x0b
-        GET \at
-        .endm
-        .macro READ_IRR at=MASTER
-        PUT \at, 0x0a
-        GET \at
-        .endm
-        .macro PIT control, low, high
-        PUT 0x43, \control
-        PUT 0x40, \low
-        PUT 0x40, \high
-        .endm
-        .macro CLOCK register, value
-        PUT 0x70, \register
-        PUT 0x71, \value
-        .endm
-        .macro READ_CLOCK register
-        PUT 0x70, \register
-        GET 0x71
-        .endm
-        .macro RAISE_4          /* a byte is received; the line stays high until it is read */
-        GET UART
-        PUT UART + 1, 1
-        PUT UART + 4, 0x18
-        PUT UART, 7
-        PUT UART + 4, 8
-        .endm
-/* COMES "text", vector: it interrupts, at last. */
-        .macro COMES text, wanted
-        TRY "\text", \wanted
-        sti
-        hlt
-        END
-        .endm
-/* NOT_COME "text": for some milliseconds it does not. */
-        .macro NOT_COME text
-        TRY "\text", none
-        sti
-        call wait
-        cli
-        END
-        .endm
+#include "pc.inc"
 
 main:   mov $0xfee00000, %r15d
         movl $0x1ff, SVR(%r15)
@@ -483,16 +403,6 @@ main:   mov $0xfee00000, %r15d
         EQUAL "nor at the DMA's page registers", %rax, $0xff
 #endif
         jmp finish
-
-/* Some milliseconds. */
-wait:   push %rax
-        push %rcx
-        mov $20000, %ecx
-1:      in $0x61, %al
-        loop 1b
-        pop %rcx
-        pop %rax
-        ret
 
 /* Sends itself ECX bytes: 7, 7 ... */
 send:   PUT UART + 4, 0x18

@@ -6,6 +6,11 @@
 
         .set TRAMPOLINE, 0x8000
         .set SEEN, 0x9000       /* what the second processor leaves here */
+        .set TURNS, 0x9020      /* 1: begin, 2: the second processor is done */
+        .set LOCK, 0x9024
+        .set LAST, 0x9028
+        .set BACKWARDS, 0x9030
+        .set READINGS, 3000
 
 main:
         mov $0xfee00000, %r15d
@@ -16,6 +21,9 @@ main:
         rep movsb
         movl $0xff, SEEN
         movl $0, SEEN + 4
+        movq $0, TURNS
+        movq $0, LAST
+        movl $0, BACKWARDS
         TRY "a SIPI without an INIT starts nothing that runs already", none
         movl $0x44608, 0x300(%r15)      /* to self: not a valid combination */
         END
@@ -41,6 +49,32 @@ main:
         EQUAL "CR0 had CD, NW and ET, as after INIT", %rax, $0x60000010
         mov SEEN + 20, %eax
         EQUAL "its local APIC ID is 1", %rax, $0x01000000
+
+        /* Both read the time in turns, each under the lock, and no reading is earlier than the one before it. */
+        movl $1, TURNS
+        mov $READINGS, %ecx
+1:      mov $1, %eax
+        xchg %eax, LOCK
+        test %eax, %eax
+        jnz 1b
+        lfence
+        rdtsc
+        shl $32, %rdx
+        or %rdx, %rax
+        cmp LAST, %rax
+        jae 2f
+        incl BACKWARDS
+2:      mov %rax, LAST
+        movl $0, LOCK
+        loop 1b
+        mov $50000000, %ecx
+1:      pause
+        cmpl $2, TURNS
+        loopne 1b
+        cmpl $2, TURNS
+        CHECK "both have read the time-stamp counter", e
+        mov BACKWARDS, %eax
+        EQUAL "it never went backwards between them", %rax, $0
         jmp finish
 
         .code16
@@ -73,6 +107,27 @@ trampoline:
         mov 0xfee00020, %eax
         mov %eax, SEEN + 20
         movl $0x600d, SEEN + 4
+1:      pause
+        cmpl $1, TURNS
+        jne 1b
+        mov $READINGS, %ecx
+1:      mov $1, %eax
+        xchg %eax, LOCK
+        test %eax, %eax
+        jnz 1b
+        lfence
+        rdtsc
+        cmp LAST + 4, %edx
+        ja 5f
+        jb 4f
+        cmp LAST, %eax
+        jae 5f
+4:      incl BACKWARDS
+5:      mov %eax, LAST
+        mov %edx, LAST + 4
+        movl $0, LOCK
+        loop 1b
+        movl $2, TURNS
 3:      cli
         hlt
         jmp 3b
