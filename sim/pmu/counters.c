@@ -387,6 +387,16 @@ static void note_absent(struct pmu *pmu, uint64_t perfevtsel)
                  name ? " is not counted by the model" : "");
 }
 
+/* Fewer instructions or micro-operations than no core of this width retires in a cycle: each cycle
+ * counts, which needs no look at each of them. */
+static bool counts_every_cycle(const struct pmu *pmu, const struct counter *c)
+{
+    unsigned width = pmu->profile->uarch.retire_width;
+    return c->invert && !c->edge && !c->equal && c->unit == UNIT_EVENT &&
+           ((c->event == EV_INSN && c->cmask > width) ||
+            (c->event == EV_UOPS && c->cmask >= EVENTS_PER_SLOT * width));
+}
+
 static void configure_general(struct pmu *pmu, unsigned i)
 {
     uint64_t sel = pmu->perfevtsel[i];
@@ -406,14 +416,22 @@ static void configure_general(struct pmu *pmu, unsigned i)
     if (config.counting && !e)
         note_absent(pmu, sel);
     config.latency = e && e->load_latency;
-    /* SDM vol. 3 "PEBS": "events are only valid when ... AnyThread, Edge, Invert, CMask" are 0;
-     * "Extended PEBS": any event will do. */
-    config.precise = e && (e->pebs || has_extended_pebs(pmu, 0)) && !config.edge &&
-                     !config.invert && !config.cmask && !(sel & PERFEVTSEL_ANY);
+    /* SDM vol. 3 "PEBS": "events are only valid when ... AnyThread, Edge, Invert, CMask" are 0. But
+     * Linux' `cycles:pp` is INST_RETIRED or UOPS_RETIRED with INV and CMASK 16 on every processor
+     * before Ice Lake (intel_pebs_aliases_core2() and its like), and they record. "Extended PEBS":
+     * any event will do. */
+    config.precise =
+        e && (e->pebs || has_extended_pebs(pmu, 0)) && !config.edge && !(sel & PERFEVTSEL_ANY);
     config.adaptive = sel & PERFEVTSEL_ADAPTIVE;
     if (errata_counts_clocks(pmu, i)) {
         config.event = EV_SLOTS;
         config.unit = UNIT_CORE_CYCLE;
+    }
+    if (counts_every_cycle(pmu, &config)) {
+        config.event = EV_SLOTS;
+        config.unit = UNIT_CORE_CYCLE;
+        config.invert = false;
+        config.cmask = 0;
     }
     config.by_cycle = (config.edge || config.cmask) && config.event != EV_ABSENT;
     counter_start(pmu, &pmu->general[i], &config, pmu->profile->pmu.general_width);

@@ -86,7 +86,8 @@ pmu.skid = 20
 
 event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
 event.0x3c.0x01 = CPU_CLK_UNHALTED.REF_P ref-cycle
-event.0xc0.0x00 = INST_RETIRED.ANY_P insn
+# PEBS by Linux' intel_skl_pebs_event_constraints: its cycles:pp is this event with INV and CMASK 16.
+event.0xc0.0x00 = INST_RETIRED.ANY_P insn pebs
 event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch pebs
 event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict pebs
 event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref

@@ -204,11 +204,11 @@ static void unmapped_store_skips(void **state)
     CHECK_EQUAL(pmis(), 0, "PMIs");
 }
 
-/* AnyThread, Edge, Invert and CMask must be 0, the event precise, the counter enabled for PEBS. */
+/* AnyThread and Edge must be 0, the event precise, the counter enabled for PEBS. */
 static void what_cannot_be_precise_writes_nothing(void **state)
 {
     (void)state;
-    const uint64_t bad[] = {PERFEVTSEL_E, 1ULL << PERFEVTSEL_CMASK_SHIFT, PERFEVTSEL_ANY};
+    const uint64_t bad[] = {PERFEVTSEL_E, PERFEVTSEL_ANY};
     for (unsigned i = 0; i < LENGTH(bad); i++) {
         set_up(skylake, 9, skylake->size);
         write_msr(MSR_IA32_PERFEVTSEL0, skylake->event | BOTH_RINGS | PERFEVTSEL_EN | bad[i]);
@@ -223,7 +223,7 @@ static void what_cannot_be_precise_writes_nothing(void **state)
     write_msr(MSR_IA32_PEBS_ENABLE, 2);
     instructions(skylake, 1, 40);
     CHECK_EQUAL(used(), 0, "not enabled");
-    set_up(skylake, 9, skylake->size);
+    set_up(haswell, 9, haswell->size);
     count_instructions(0, 0);
     retire(0, 1);
     retire(0, 1);
@@ -231,6 +231,47 @@ static void what_cannot_be_precise_writes_nothing(void **state)
     retire(0, 1);
     CHECK_EQUAL(used(), 0, "an event that is not precise");
     CHECK_EQUAL(status(), 1, "overflows as ever");
+}
+
+/* What Linux' cycles:pp selects (intel_pebs_aliases_core2(), _snb()): fewer than 16 in a cycle is
+ * every cycle. The third cycle overflows, the fourth writes. */
+static void cycles_are_sampled_by_an_inverted_event(void **state)
+{
+    (void)state;
+    const struct {
+        const char *profile;
+        uint64_t event;
+        unsigned format, size;
+    } cores[] = {{"core2", 0x00c0, 0, 144},
+                 {"westmere", 0x00c0, 1, 176},
+                 {"sandybridge", 0x01c2, 1, 176},
+                 {"haswell", 0x01c2, 2, 192},
+                 {"skylake", 0x00c0, 3, 200}};
+    for (unsigned i = 0; i < LENGTH(cores); i++) {
+        const struct pebs g = {cores[i].profile,
+                               cores[i].event | PERFEVTSEL_INV | 16ULL << PERFEVTSEL_CMASK_SHIFT,
+                               EV_INSN, cores[i].format, cores[i].size};
+        set_up(&g, 9, g.size);
+        uint64_t cycle = rig.profile.uarch.retire_width;
+        pass(0, EV_INSN, 1, 3 * cycle);
+        CHECK_EQUAL(used(), 0, "%s: armed", g.profile);
+        pass(0, EV_ABSENT, 0, cycle);
+        CHECK_EQUAL(used(), g.size, "%s: whether or not anything retires", g.profile);
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0), minus(3), "%s: the reloaded counter", g.profile);
+    }
+    /* Some cycles alone: those with at least two loads. */
+    set_up(skylake, 9, skylake->size);
+    write_msr(MSR_IA32_PERFEVTSEL0,
+              skylake->event | BOTH_RINGS | PERFEVTSEL_EN | 2ULL << PERFEVTSEL_CMASK_SHIFT);
+    for (unsigned i = 0; i < 6; i++) {
+        pass(0, EV_LOAD, 1 + i % 2, rig.profile.uarch.retire_width);
+        CHECK_EQUAL(used(), 0, "cycle %u", i);
+    }
+    pass(0, EV_LOAD, 1, rig.profile.uarch.retire_width);
+    CHECK_EQUAL(used(), 0, "three such cycles have passed");
+    pass(0, EV_LOAD, 2, rig.profile.uarch.retire_width);
+    pass(0, EV_LOAD, 1, rig.profile.uarch.retire_width);
+    CHECK_EQUAL(used(), skylake->size, "a fourth");
 }
 
 /* "The processor checks each counter to see if it overflowed and was enabled for PEBS". */
@@ -621,6 +662,7 @@ const struct CMUnitTest pebs_tests[] = {
     RULE(full_buffer_skips_silently),
     RULE(unmapped_store_skips),
     RULE(what_cannot_be_precise_writes_nothing),
+    RULE(cycles_are_sampled_by_an_inverted_event),
     RULE(every_overflowed_pebs_counter_is_reloaded),
     RULE(load_latency),
     RULE(data_address_of_precise_loads),
