@@ -666,6 +666,8 @@ static void count_accesses(const struct decoded *d, const struct op *op, unsigne
     }
     for (unsigned i = 0; i < d->z.operand_count; i++) {
         const ZydisDecodedOperand *o = &d->o[i];
+        if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
+            *loads += (1u << op->size) / (op->fn == op_gather_d32 ? 4 : 8); /* one an element */
         if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM)
             continue;
         /* x87's large operands go in parts (ops_x87.c). */

@@ -2,6 +2,7 @@
 #include "sim/cpu/ops.h"
 #include "sim/cpu/system.h"
 #include "sim/cpu/vector.h"
+#include "sim/fpu/text.h"
 
 #define EXCEPTIONS    0x3f
 #define MXCSR_MASKS   7 /* shift of the masks against the flags */
@@ -34,6 +35,10 @@ static uint8_t operand_of(struct op *op, const ZydisDecodedInstruction *z,
         op->from = (uint8_t)(o->size / 8);
         if (!op->form)
             op->form = op->from;
+        if (o->mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
+            op->index = OFF_NONE;
+            op->vector_c = OPERAND_VECTOR | (ZydisRegisterGetId(o->mem.index) & OPERAND_NUMBER);
+        }
         return OPERAND_MEMORY;
     }
     if (o->type != ZYDIS_OPERAND_TYPE_REGISTER)
@@ -69,7 +74,8 @@ static void set_operands(struct op *op, const struct vector_recipe *r, bool vex,
     } else if (vex && n > 2) {
         op->t = operand[1];
         op->s = operand[2];
-        op->vector_c = r->rules & VR_C_IS_D ? operand[0] : n > 3 ? operand[3] : OPERAND_NONE;
+        if (!op->vector_c)
+            op->vector_c = r->rules & VR_C_IS_D ? operand[0] : n > 3 ? operand[3] : OPERAND_NONE;
     } else if (!vex && r->rules & VR_XMM0) {
         op->vector_c = OPERAND_VECTOR;
     }
@@ -105,6 +111,8 @@ bool vector_decode(struct cpu *cpu, struct op *op, const ZydisDecodedInstruction
     for (unsigned i = z->operand_count_visible; i < z->operand_count; i++)
         if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
             decode_memory(op, z, &o[i], mode); /* MASKMOVDQU's */
+        else if (o[i].type == ZYDIS_OPERAND_TYPE_REGISTER && o[i].reg.value == ZYDIS_REGISTER_RAX)
+            op->form = 8; /* PCMPESTRI's lengths */
     if (r->rules & VR_SSE)
         op->vector_state |= STATE_SSE;
     op->size = vex ? (z->avx.vector_length == 256 ? 5 : 4)
@@ -385,5 +393,118 @@ HANDLER(op_masked_move32)
 HANDLER(op_masked_move64)
 {
     masked_move(cpu, op, 8);
+    NEXT;
+}
+
+/* ---- texts ---- */
+
+/* PCMPESTRI and its kin. Explicit lengths are magnitudes, and no more than a register holds. */
+static unsigned explicit_length(const struct cpu *cpu, const struct op *op, enum reg r)
+{
+    s64 v = op->form == 8 ? (s64)cpu->r[r] : (s32)cpu->r[r];
+    u64 magnitude = v < 0 ? -(u64)v : (u64)v;
+    unsigned most = text_elements(op->vector_imm);
+    return magnitude < most ? (unsigned)magnitude : most;
+}
+static u32 compare_texts(struct cpu *cpu, const struct op *op, bool explicit)
+{
+    union vector room;
+    u32 rflags;
+    unsigned imm = op->vector_imm;
+    cpu->op = op;
+    vector_ready(cpu, op);
+    const union vector *a = get(cpu, op, op->t, NULL), *b = get(cpu, op, op->s, &room);
+    u32 found = text_compare(
+        &(struct text){a, explicit ? explicit_length(cpu, op, RAX) : text_length(a, imm)},
+        &(struct text){b, explicit ? explicit_length(cpu, op, RDX) : text_length(b, imm)}, imm,
+        &rflags);
+    flags_set_all(cpu, rflags);
+    return found;
+}
+#define IMM_LAST   (1 << 6) /* the index is that of the last one found */
+#define IMM_EXPAND (1 << 6) /* the mask has elements of all ones, not bits */
+static void put_index(struct cpu *cpu, const struct op *op, u32 found)
+{
+    if (found == 0)
+        cpu->r[RCX] = text_elements(op->vector_imm);
+    else
+        cpu->r[RCX] = op->vector_imm & IMM_LAST ? 31 - (unsigned)__builtin_clz(found)
+                                                : (unsigned)__builtin_ctz(found);
+}
+static void put_mask(struct cpu *cpu, const struct op *op, u32 found)
+{
+    unsigned n = text_elements(op->vector_imm);
+    union vector v = {.u64 = {found}};
+    if (op->vector_imm & IMM_EXPAND)
+        for (unsigned i = 0; i < 16; i++)
+            v.u8[i] = found >> (i * n / 16) & 1 ? 0xff : 0;
+    memcpy(&cpu->fpu.ymm[0], &v, op->vector_state & STATE_VEX ? sizeof(v) : 16);
+}
+HANDLER(op_pcmpestri)
+{
+    put_index(cpu, op, compare_texts(cpu, op, true));
+    NEXT;
+}
+HANDLER(op_pcmpestrm)
+{
+    put_mask(cpu, op, compare_texts(cpu, op, true));
+    NEXT;
+}
+HANDLER(op_pcmpistri)
+{
+    put_index(cpu, op, compare_texts(cpu, op, false));
+    NEXT;
+}
+HANDLER(op_pcmpistrm)
+{
+    put_mask(cpu, op, compare_texts(cpu, op, false));
+    NEXT;
+}
+
+/* ---- gathers ---- */
+
+/* SDM vol. 2 "VGATHERDPS/VGATHERQPS" and its kin: elements are loaded from the lowest on; each one
+ * that is done has its mask cleared, so that a fault leaves what the instruction goes on from. */
+static void gather(struct cpu *cpu, const struct op *op, unsigned index_bytes, unsigned data_bytes)
+{
+    cpu->op = op;
+    vector_ready(cpu, op);
+    union vector *d = &cpu->fpu.ymm[op->d & OPERAND_NUMBER];
+    union vector *mask = &cpu->fpu.ymm[op->s & OPERAND_NUMBER];
+    const union vector *index = &cpu->fpu.ymm[op->vector_c & OPERAND_NUMBER];
+    unsigned n = (1u << op->size) / (index_bytes > data_bytes ? index_bytes : data_bytes);
+    for (unsigned i = 0; i < n; i++) {
+        bool wanted = mask->u8[i * data_bytes + data_bytes - 1] >> 7;
+        if (wanted) {
+            u64 by = index_bytes == 8 ? index->u64[i] : (u64)(s64)(s32)index->u32[i];
+            u64 a = ((u64)op->disp + get_u64(cpu, op->base) + (by << op->shift)) & op->mask;
+            if (op->complex)
+                a = segment_linear(cpu, op->seg, a, data_bytes, ACCESS_READ);
+            u64 v = load(cpu, op, a, data_bytes);
+            memcpy(&d->u8[i * data_bytes], &v, data_bytes);
+        }
+        memset(&mask->u8[i * data_bytes], 0, data_bytes);
+    }
+    memset(&d->u8[n * data_bytes], 0, sizeof(*d) - n * data_bytes);
+    memset(mask, 0, sizeof(*mask));
+}
+HANDLER(op_gather_d32)
+{
+    gather(cpu, op, 4, 4);
+    NEXT;
+}
+HANDLER(op_gather_d64)
+{
+    gather(cpu, op, 4, 8);
+    NEXT;
+}
+HANDLER(op_gather_q32)
+{
+    gather(cpu, op, 8, 4);
+    NEXT;
+}
+HANDLER(op_gather_q64)
+{
+    gather(cpu, op, 8, 8);
     NEXT;
 }

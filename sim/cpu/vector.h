@@ -93,9 +93,10 @@ void vector_raise(struct cpu *cpu, uint32_t raised);
 
 // clang-format off
 #define VECTOR_HANDLERS(X)                                                                         \
-    X(op_ldmxcsr)                                                                                  \
-    X(op_stmxcsr) X(op_emms) X(op_vzero) X(op_masked_bytes) X(op_masked_move32)                    \
-        X(op_masked_move64)
+    X(op_ldmxcsr) X(op_stmxcsr) X(op_emms) X(op_vzero)                                             \
+    X(op_masked_bytes) X(op_masked_move32) X(op_masked_move64)                                     \
+    X(op_pcmpestri) X(op_pcmpestrm) X(op_pcmpistri) X(op_pcmpistrm)                                \
+    X(op_gather_d32) X(op_gather_d64) X(op_gather_q32) X(op_gather_q64)
 // clang-format on
 #define VECTOR_DECLARE_HANDLER(name) void name(struct cpu *cpu, const struct op *op);
 VECTOR_HANDLERS(VECTOR_DECLARE_HANDLER)

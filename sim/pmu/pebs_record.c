@@ -150,7 +150,7 @@ struct gpr_group {
     uint64_t rflags, rip, r[16];
 };
 
-#define XMM_GROUP_BYTES 256 /* sixteen registers that this machine lacks: zeros */
+#define XMM_BYTES 16
 
 struct lbr_group_entry {
     uint64_t from, to, info;
@@ -252,8 +252,8 @@ static unsigned fill_groups(struct pmu *pmu, unsigned bit, uint64_t applicable, 
         n += sizeof g;
     }
     if (groups & PEBS_DATA_CFG_XMMS) {
-        memset(out + n, 0, XMM_GROUP_BYTES);
-        n += XMM_GROUP_BYTES;
+        for (unsigned i = 0; i < 16; i++, n += XMM_BYTES)
+            memcpy(out + n, &cpu->fpu.ymm[i], XMM_BYTES);
     }
     if (groups & PEBS_DATA_CFG_LBRS)
         n += fill_lbrs(pmu, out + n);

@@ -173,7 +173,7 @@ struct form {
     enum feature feature;
     char vector_form; /* M, S, V, Y, see vector.c */
     uint8_t vector_reg, vector_rm;
-    bool vector_vvvv;
+    bool vector_vvvv, vector_gather;
 };
 
 #define MAX_FORMS 1600

@@ -23,7 +23,7 @@
  *              2 twice the bytes in memory with 256 bits, h half in the MMX form;
  *              M no register form, R no memory form; f writes the flags;
  *              w only VEX.W = 1; z a count of shifts; q quadwords in general-purpose registers;
- *              e the address is in rDI
+ *              e the address is in rDI; E lengths in rAX and rDX, or a result in rCX; g a gather
  *   announced  the SSE form's CPUID bit; that of the 256-bit form, and of the others if it is AVX's
  */
 struct row {
@@ -283,6 +283,19 @@ static const struct row rows[] = {
     {SH, "vinserti128",    "66 0f 3a 38 /r", "Y",    "v", "x", "16", "dni",    F_AVX2, F_AVX2},
     {SH, "vextractf128",   "66 0f 3a 19 /r", "Y",    "v", "x", "16", "Di",     F_AVX,  F_AVX},
     {SH, "vextracti128",   "66 0f 3a 39 /r", "Y",    "v", "x", "16", "Di",     F_AVX2, F_AVX2},
+    {IN, "pcmpestrm",      "66 0f 3a 60 /r", "SV",   "v", "v", "16", "ifqE",   F_SSE42},
+    {IN, "pcmpestri",      "66 0f 3a 61 /r", "SV",   "v", "v", "16", "ifqE",   F_SSE42},
+    {IN, "pcmpistrm",      "66 0f 3a 62 /r", "SV",   "v", "v", "16", "if",     F_SSE42},
+    {IN, "pcmpistri",      "66 0f 3a 63 /r", "SV",   "v", "v", "16", "ifE",    F_SSE42},
+
+    {MV, "vpgatherdd",     "66 0f 38 90 /r", "VY",   "v", "v", "4",  "dnMg",   F_AVX2, F_AVX2},
+    {MV, "vpgatherdq",     "66 0f 38 90 /r", "VY",   "v", "v", "8",  "dnMgw",  F_AVX2, F_AVX2},
+    {MV, "vpgatherqd",     "66 0f 38 91 /r", "VY",   "v", "v", "4",  "dnMg",   F_AVX2, F_AVX2},
+    {MV, "vpgatherqq",     "66 0f 38 91 /r", "VY",   "v", "v", "8",  "dnMgw",  F_AVX2, F_AVX2},
+    {MV, "vgatherdps",     "66 0f 38 92 /r", "VY",   "v", "v", "4",  "dnMg",   F_AVX2, F_AVX2},
+    {MV, "vgatherdpd",     "66 0f 38 92 /r", "VY",   "v", "v", "8",  "dnMgw",  F_AVX2, F_AVX2},
+    {MV, "vgatherqps",     "66 0f 38 93 /r", "VY",   "v", "v", "4",  "dnMg",   F_AVX2, F_AVX2},
+    {MV, "vgatherqpd",     "66 0f 38 93 /r", "VY",   "v", "v", "8",  "dnMgw",  F_AVX2, F_AVX2},
 };
 // clang-format on
 
@@ -349,6 +362,9 @@ static struct form form_of(const struct row *row, char form)
         f.attr |= A_DI;
         f.implicit = 1 << RDI;
     }
+    if (rule(row, 'E'))
+        f.implicit = 1 << RAX | 1 << RCX | 1 << RDX;
+    f.vector_gather = rule(row, 'g');
     static const char *const suffix[] = {
         ['M'] = " mmx", ['S'] = "", ['V'] = " vex", ['Y'] = " ymm"};
     snprintf(f.name, sizeof(f.name), "%s%s", row->name, suffix[(unsigned char)form]);
@@ -363,6 +379,50 @@ void vector_forms_init(void)
 }
 
 /* ---- one instruction ---- */
+
+static unsigned pick_mask(struct gen *g, unsigned not1, unsigned not2)
+{
+    unsigned r;
+    do
+        r = below(g, 16);
+    while ((r == not1 || r == not2) && !percent(g, 5)); /* equal ones are #UD */
+    return r;
+}
+
+/* Indices below 1024, by a shift of whatever the register holds; then a base from which the most of
+ * them stay in the data. */
+static void gather_operands(struct gen *g, const struct form *f, struct enc *e)
+{
+    bool quad = f->opcode & 1;
+    unsigned index = below(g, 16), start = g->s->len, base;
+    struct enc shift = {.map = 1,
+                        .opcode = quad ? 0x73 : 0x72,
+                        .prefix = 0x66,
+                        .vex = true,
+                        .wide = true,
+                        .modrm = true,
+                        .mod = 3,
+                        .reg = 2,
+                        .rm = index,
+                        .vvvv = index,
+                        .imm_bytes = 1,
+                        .imm = quad ? 54 : 22};
+    emit(g, &shift);
+    record(g, start, -1, 0, 0, 0);
+    do
+        base = below(g, 16);
+    while (base == RSP);
+    need(g, base, DATA_BASE + below(g, 2 * PAGE_BYTES));
+    e->memory = e->sib = true;
+    e->mod = 2;
+    e->disp_bytes = 4;
+    e->disp = (int64_t)below(g, 64) - 32;
+    e->base = base;
+    e->index = index;
+    e->scale = below(g, 4);
+    e->reg = pick_mask(g, index, index);
+    e->vvvv = pick_mask(g, index, e->reg);
+}
 
 static unsigned pick_operand(struct gen *g, struct enc *e, enum vector_class class, bool write)
 {
@@ -395,6 +455,18 @@ void vector_insn(struct gen *g, int form)
         e.imm = below(g, 70);
     if (f->attr & A_IS4)
         e.imm = below(g, 16) << 4;
+    if (f->vector_gather) {
+        gather_operands(g, f, &e);
+        finish_insn(g, &e, form, size, 0, 0, 0);
+        return;
+    }
+    if (f->implicit & 1 << RDX) { /* texts */
+        if (percent(g, 70))
+            need(g, RAX, (uint64_t)((int64_t)below(g, 40) - 20));
+        if (percent(g, 70))
+            need(g, RDX, (uint64_t)((int64_t)below(g, 40) - 20));
+        g->used |= f->implicit;
+    }
     bool memory = (f->attr & A_MEM) || (!(f->attr & A_REG) && percent(g, 50));
     if (memory) {
         unsigned width = f->attr & A_SIZED ? size : f->rm_size;
