@@ -429,12 +429,14 @@ void x87_function(struct fpu *f, enum x87_function what)
     }
     struct again g = {.function = true, .what = what, .a = get(f, 0), .b = get(f, 1)};
     struct x87_outcome o = x87_host_function(what, g.a, g.b, f->control);
-    if (what == X87_PREM || what == X87_PREM1)
+    bool remainder = what == X87_PREM || what == X87_PREM1;
+    uint16_t codes = codes_of(what), quotient = remainder ? o.status & X87_C1 : 0;
+    if (remainder)
         g.a = o.r; /* exact: moving the result is enough */
     if (what != X87_TST && what != X87_RNDINT && what != X87_XTRACT)
         adjust(f, &g, &o);
-    uint16_t codes = codes_of(what);
-    if ((what == X87_PREM || what == X87_PREM1) && is_nan(o.r)) /* there is no quotient */
+    o.status |= quotient;         /* C1 is a bit of it, and not of a rounding */
+    if (remainder && is_nan(o.r)) /* there is no quotient */
         codes = X87_C1 | X87_C2;
     if (note(f, o.status, codes) || what == X87_TST)
         return;
