@@ -147,7 +147,7 @@ static struct x87_register moved(struct x87_register v, int by)
 {
     int exponent = v.sign_exponent & EXPONENT;
     uint16_t sign = v.sign_exponent & SIGN;
-    if (v.mantissa == 0)
+    if (v.mantissa == 0 || by == 0)
         return v;
     if (exponent == 0)
         exponent = 1;

@@ -1,13 +1,10 @@
 /*
- * The host's x87 unit. Its stack is empty and its control word the C compiler's between any two of
- * these statements, as the ABI wants it.
+ * The host's x87 unit. Its stack is empty between any two of these statements, as the ABI wants it;
+ * its control word, which is the program's, is put back.
  */
 #include <string.h>
 
 #include "sim/fpu/x87_host.h"
-
-/* The host's own control word, as the ABI has it on entry to every function. */
-static const uint16_t host_control = 0x37f;
 
 /* 80 bits as FLD and FSTP m80 have them. */
 struct packed {
@@ -34,11 +31,14 @@ static struct x87_register unpack(struct packed p)
 /* Loads what load names under the guest's control word, runs insn, notes the status word, empties
  * the stack by store. */
 #define RUN(load, insn, store)                                                                     \
-    __asm__ volatile("fnclex\n\tfldcw %[cw]\n\t" load insn "\n\tfnstsw %[sw]\n\t" store            \
-                     "fldcw %[host]"                                                               \
-                     : [r] "+m"(r), [second] "+m"(second), [sw] "+m"(sw)                           \
-                     : [a] "m"(a), [b] "m"(b), [cw] "m"(cw), [host] "m"(host_control)              \
-                     : STACK, "cc")
+    do {                                                                                           \
+        uint16_t host;                                                                             \
+        __asm__ volatile("fnstcw %[host]\n\tfnclex\n\tfldcw %[cw]\n\t" load insn                   \
+                         "\n\tfnstsw %[sw]\n\t" store "fldcw %[host]"                              \
+                         : [r] "+m"(r), [second] "+m"(second), [sw] "+m"(sw), [host] "=m"(host)    \
+                         : [a] "m"(a), [b] "m"(b), [cw] "m"(cw)                                    \
+                         : STACK, "cc");                                                           \
+    } while (0)
 #define LOAD_A  "fldt %[a]\n\t"
 #define LOAD_BA "fldt %[b]\n\tfldt %[a]\n\t"
 #define STORE   "fstpt %[r]\n\t"
@@ -191,7 +191,7 @@ struct x87_register x87_host_constant(unsigned which, uint16_t control)
 struct x87_outcome x87_host_load(enum x87_format format, const void *from)
 {
     struct packed a = {{0}}, b = a, r = a, second = a;
-    uint16_t sw = 0, cw = host_control;
+    uint16_t sw = 0, cw = MASKED(0x300);
     memcpy(a.bytes, from, x87_bytes[format]);
     switch (format) {
 #define LOAD(format, insn)                                                                         \
