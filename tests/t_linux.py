@@ -121,6 +121,18 @@ def check_known(profile, counts):
            reference)  # fmt: skip
 
 
+def check_same(profile, counts):
+    """The function that experiment 15-11 counts, counted by it and by perf on the same processor."""
+    ours = harness.sim("run=15-2,15-11", profile).out
+    around = constant("mixed", "MIXED_AROUND")
+    numbers = {each: int(n) for each, n in re.findall(r"^  (fixed0|window): (\d+)$", ours, re.M)}
+    iterations = f"#define ITERATIONS {constant('mixed', 'MIXED_ITERATIONS')}\n"
+    ok(iterations in pathlib.Path("experiments/15/ex15_11.c").read_text("utf-8"),
+       f"{profile}: 15-11 counts as many iterations as mixed makes", ours)  # fmt: skip
+    equal(counts.get("instructions:u"), numbers["fixed0"] - numbers["window"] + around,
+          f"{profile}: perf stat and 15-11 count the same instructions of the same function")  # fmt: skip
+
+
 def check_groups(profile, part):
     """A group of as many events as there are general counters is counted all the time, and each like the others."""
     counts = [line.split(",") for line in part.lines if line.count(",") >= 4]
@@ -260,6 +272,8 @@ def commands_of(profile):
     reference = ",ref-cycles:u" if fixed else ""
     yield ("known", f"perf stat -x, -e instructions:u,branches:u,cycles:u{reference} known",
            lambda p, part: check_known(p, part.counts()))  # fmt: skip
+    if fixed:
+        yield ("same", "perf stat -x, -e instructions:u mixed", lambda p, part: check_same(p, part.counts()))
     yield ("shares", record("instructions:u", "shares-long", "ip,sym", "-c 213019", SYMBOLS),
            lambda p, part: check_shares(p, "at a period", part, 700, 2))  # fmt: skip
     if not WHOLE and profile == PROFILES[0] and not sys.argv[1:]:
