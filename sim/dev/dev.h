@@ -116,7 +116,7 @@ bool lapic_pending(struct lapic *l);
 uint8_t lapic_ack(struct lapic *l);
 /* Timer: next expiry as a value of cpu->now (UINT64_MAX: none), or what --fault has come before;
  * lapic_tick fires what is due. */
-uint64_t lapic_deadline(const struct lapic *l);
+uint64_t lapic_deadline(struct lapic *l);
 void lapic_tick(struct lapic *l);
 /* CR8 is bits 7:4 of the TPR. */
 void lapic_set_tpr(struct lapic *l, uint8_t tpr);

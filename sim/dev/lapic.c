@@ -81,10 +81,13 @@ struct lapic {
     uint64_t first;    /* counts from started to the next expiry; 0: stopped */
     uint64_t started;  /* value of cpu->now when counting began */
     uint64_t deadline; /* IA32_TSC_DEADLINE; 0: disarmed */
+    struct {
+        uint64_t ticks, hz, at;
+    } converted; /* the last conversion to slots: what is asked before each turn changes seldom */
 };
 
 static void lint0_interrupt(struct lapic *l);
-static uint64_t timer_expiry(const struct lapic *l);
+static uint64_t timer_expiry(struct lapic *l);
 static void timer_skip(struct lapic *l);
 
 static bool profile_has(const struct profile *p, uint32_t ecx_bit)
@@ -420,7 +423,17 @@ static uint64_t counted(const struct lapic *l)
     return slots_to_hz(p, l->cpu->now - l->started, p->apic_hz) / divisor(l);
 }
 
-static uint64_t timer_expiry(const struct lapic *l)
+static uint64_t slots_of(struct lapic *l, uint64_t ticks, uint64_t hz)
+{
+    if (l->converted.ticks != ticks || l->converted.hz != hz) {
+        l->converted.ticks = ticks;
+        l->converted.hz = hz;
+        l->converted.at = hz_to_slots(l->cpu->profile, ticks, hz);
+    }
+    return l->converted.at;
+}
+
+static uint64_t timer_expiry(struct lapic *l)
 {
     const struct profile *p = l->cpu->profile;
 
@@ -428,14 +441,14 @@ static uint64_t timer_expiry(const struct lapic *l)
         if (!l->deadline)
             return UINT64_MAX;
         /* The time-stamp counter is the time since power-on plus an offset that may be negative. */
-        int64_t ticks = (int64_t)(l->deadline - l->cpu->tsc_offset);
-        if (l->deadline <= cpu_tsc(l->cpu))
-            return l->cpu->now;
-        return hz_to_slots(p, ticks, p->tsc_hz);
+        uint64_t ticks = l->deadline - l->cpu->tsc_offset;
+        uint64_t at = slots_of(l, ticks, p->tsc_hz);
+        bool before_power_on = ticks >> 63 && l->deadline <= cpu_tsc(l->cpu);
+        return before_power_on || at < l->cpu->now ? l->cpu->now : at;
     }
     if (!l->first)
         return UINT64_MAX;
-    return l->started + hz_to_slots(p, l->first * divisor(l), p->apic_hz);
+    return l->started + slots_of(l, l->first * divisor(l), p->apic_hz);
 }
 
 /* Passes every expiry up to now without an interrupt. */
@@ -465,7 +478,7 @@ static uint32_t current_count(struct lapic *l)
     return l->first - counted(l);
 }
 
-static uint64_t timer_deadline(const struct lapic *l)
+static uint64_t timer_deadline(struct lapic *l)
 {
     /* A masked expiry changes nothing that cannot be worked out when it is looked at. */
     if (!software_enabled(l) || (l->lvt[LVT_TIMER] & APIC_LVT_MASK))
@@ -473,7 +486,7 @@ static uint64_t timer_deadline(const struct lapic *l)
     return timer_expiry(l);
 }
 
-uint64_t lapic_deadline(const struct lapic *l)
+uint64_t lapic_deadline(struct lapic *l)
 {
     uint64_t timer = timer_deadline(l), fault = fault_deadline(l->cpu);
     return timer < fault ? timer : fault;

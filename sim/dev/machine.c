@@ -258,16 +258,22 @@ uint64_t machine_instructions(const struct machine *m)
     return n;
 }
 
-/* How far processor cpu may run now: alone (everybody else needs it to be woken) to the next stop,
- * else one quantum. An instruction costs at least one slot, so the instruction limit is also one of
+/* How far processor cpu may run now: as long as the others only wait, to the point where the first
+ * of them goes on by itself, else one quantum. Whoever wakes one earlier ends the turn
+ * (machine_reach). An instruction costs at least one slot, so the instruction limit is also one of
  * slots. */
 static uint64_t turn_end(struct machine *m, struct cpu *cpu, uint64_t quantum_end)
 {
     uint64_t end = UINT64_MAX;
 
-    for (unsigned i = 0; i < m->n_cpus; i++)
-        if (m->cpus[i] != cpu && wake_time(m->cpus[i]) != UINT64_MAX)
-            end = to_own(cpu, quantum_end);
+    for (unsigned i = 0; i < m->n_cpus; i++) {
+        if (m->cpus[i] == cpu)
+            continue;
+        uint64_t wakes = to_machine(m->cpus[i], wake_time(m->cpus[i]));
+        if (wakes < end)
+            end = wakes > quantum_end ? wakes : quantum_end;
+    }
+    end = to_own(cpu, end);
     if (m->max_insns) {
         uint64_t left = m->max_insns - machine_instructions(m);
         if (left < end - cpu->now)
