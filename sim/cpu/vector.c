@@ -249,8 +249,10 @@ HANDLER(op_vector)
     if (op->vector_c)
         how.c = get(cpu, op, op->vector_c, &rooms[2]);
     op->vector(&d, a, b, &how);
-    if (unlikely(how.raised))
+    if (unlikely(how.raised)) {
+        mmx_used(cpu, op); /* though #XM follows: seen on a processor, the manual is silent */
         vector_raise(cpu, how.raised);
+    }
     put(cpu, op, &d);
     mmx_used(cpu, op);
     if (how.sets_flags)

@@ -60,6 +60,7 @@ enum family {
     FAM_VMOVE,
     FAM_VINTEGER,
     FAM_VSHUFFLE,
+    FAM_VFLOAT,
     FAM_COUNT
 };
 

@@ -413,6 +413,7 @@ const char *const family_names[FAM_COUNT] = {
     [FAM_VMOVE] = "vector moves",
     [FAM_VINTEGER] = "vector integers",
     [FAM_VSHUFFLE] = "vector shuffles",
+    [FAM_VFLOAT] = "vector floating point",
 };
 
 /* SDM vol. 2 CPUID: where each feature is announced. */

@@ -113,6 +113,9 @@ void jump_indirect_insn(struct gen *g, int form);
 /* The x87 state in which the sequence begins. */
 void x87_begin(struct gen *g);
 void x87_insn(struct gen *g, int form);
+/* Numbers of the formats, and NaNs. */
+uint64_t real64(struct gen *g);
+uint32_t real32(struct gen *g);
 /* Makes all condition codes defined. */
 void x87_clean(struct gen *g);
 

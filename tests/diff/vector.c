@@ -35,6 +35,7 @@ struct row {
 #define MV FAM_VMOVE
 #define IN FAM_VINTEGER
 #define SH FAM_VSHUFFLE
+#define FP FAM_VFLOAT
 /* What a line leaves out is 0. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 static const struct row rows[] = {
@@ -296,6 +297,77 @@ static const struct row rows[] = {
     {MV, "vgatherdpd",     "66 0f 38 92 /r", "VY",   "v", "v", "8",  "dnMgw",  F_AVX2, F_AVX2},
     {MV, "vgatherqps",     "66 0f 38 93 /r", "VY",   "v", "v", "4",  "dnMg",   F_AVX2, F_AVX2},
     {MV, "vgatherqpd",     "66 0f 38 93 /r", "VY",   "v", "v", "8",  "dnMgw",  F_AVX2, F_AVX2},
+
+    {FP, "sqrtps",         "0f 51 /r",       "SVY",  "v", "v", "16", "d2a",    F_SSE,  F_AVX},
+    {FP, "sqrtss",         "f3 0f 51 /r",    "SV",   "x", "x", "4",  "dn",     F_SSE},
+    {FP, "sqrtpd",         "66 0f 51 /r",    "SVY",  "v", "v", "16", "d2a",    F_SSE2, F_AVX},
+    {FP, "sqrtsd",         "f2 0f 51 /r",    "SV",   "x", "x", "8",  "dn",     F_SSE2},
+    {FP, "addps",          "0f 58 /r",       "SVY",  "v", "v", "16", "dn2a",   F_SSE,  F_AVX},
+    {FP, "addss",          "f3 0f 58 /r",    "SV",   "x", "x", "4",  "dn",     F_SSE},
+    {FP, "addpd",          "66 0f 58 /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE2, F_AVX},
+    {FP, "addsd",          "f2 0f 58 /r",    "SV",   "x", "x", "8",  "dn",     F_SSE2},
+    {FP, "mulps",          "0f 59 /r",       "SVY",  "v", "v", "16", "dn2a",   F_SSE,  F_AVX},
+    {FP, "mulss",          "f3 0f 59 /r",    "SV",   "x", "x", "4",  "dn",     F_SSE},
+    {FP, "mulpd",          "66 0f 59 /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE2, F_AVX},
+    {FP, "mulsd",          "f2 0f 59 /r",    "SV",   "x", "x", "8",  "dn",     F_SSE2},
+    {FP, "subps",          "0f 5c /r",       "SVY",  "v", "v", "16", "dn2a",   F_SSE,  F_AVX},
+    {FP, "subss",          "f3 0f 5c /r",    "SV",   "x", "x", "4",  "dn",     F_SSE},
+    {FP, "subpd",          "66 0f 5c /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE2, F_AVX},
+    {FP, "subsd",          "f2 0f 5c /r",    "SV",   "x", "x", "8",  "dn",     F_SSE2},
+    {FP, "minps",          "0f 5d /r",       "SVY",  "v", "v", "16", "dn2a",   F_SSE,  F_AVX},
+    {FP, "minss",          "f3 0f 5d /r",    "SV",   "x", "x", "4",  "dn",     F_SSE},
+    {FP, "minpd",          "66 0f 5d /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE2, F_AVX},
+    {FP, "minsd",          "f2 0f 5d /r",    "SV",   "x", "x", "8",  "dn",     F_SSE2},
+    {FP, "divps",          "0f 5e /r",       "SVY",  "v", "v", "16", "dn2a",   F_SSE,  F_AVX},
+    {FP, "divss",          "f3 0f 5e /r",    "SV",   "x", "x", "4",  "dn",     F_SSE},
+    {FP, "divpd",          "66 0f 5e /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE2, F_AVX},
+    {FP, "divsd",          "f2 0f 5e /r",    "SV",   "x", "x", "8",  "dn",     F_SSE2},
+    {FP, "maxps",          "0f 5f /r",       "SVY",  "v", "v", "16", "dn2a",   F_SSE,  F_AVX},
+    {FP, "maxss",          "f3 0f 5f /r",    "SV",   "x", "x", "4",  "dn",     F_SSE},
+    {FP, "maxpd",          "66 0f 5f /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE2, F_AVX},
+    {FP, "maxsd",          "f2 0f 5f /r",    "SV",   "x", "x", "8",  "dn",     F_SSE2},
+    {FP, "haddpd",         "66 0f 7c /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE3, F_AVX},
+    {FP, "haddps",         "f2 0f 7c /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE3, F_AVX},
+    {FP, "hsubpd",         "66 0f 7d /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE3, F_AVX},
+    {FP, "hsubps",         "f2 0f 7d /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE3, F_AVX},
+    {FP, "addsubpd",       "66 0f d0 /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE3, F_AVX},
+    {FP, "addsubps",       "f2 0f d0 /r",    "SVY",  "v", "v", "16", "dn2a",   F_SSE3, F_AVX},
+    {FP, "dpps",           "66 0f 3a 40 /r", "SVY",  "v", "v", "16", "dn2ai",  F_SSE41, F_AVX},
+    {FP, "dppd",           "66 0f 3a 41 /r", "SV",   "v", "v", "16", "dnai",   F_SSE41},
+    {FP, "roundps",        "66 0f 3a 08 /r", "SVY",  "v", "v", "16", "d2ai",   F_SSE41, F_AVX},
+    {FP, "roundpd",        "66 0f 3a 09 /r", "SVY",  "v", "v", "16", "d2ai",   F_SSE41, F_AVX},
+    {FP, "roundss",        "66 0f 3a 0a /r", "SV",   "x", "x", "4",  "dni",    F_SSE41},
+    {FP, "roundsd",        "66 0f 3a 0b /r", "SV",   "x", "x", "8",  "dni",    F_SSE41},
+    {FP, "cmpps",          "0f c2 /r",       "SVY",  "v", "v", "16", "dn2ai",  F_SSE,  F_AVX},
+    {FP, "cmpss",          "f3 0f c2 /r",    "SV",   "x", "x", "4",  "dni",    F_SSE},
+    {FP, "cmppd",          "66 0f c2 /r",    "SVY",  "v", "v", "16", "dn2ai",  F_SSE2, F_AVX},
+    {FP, "cmpsd",          "f2 0f c2 /r",    "SV",   "x", "x", "8",  "dni",    F_SSE2},
+    {FP, "ucomiss",        "0f 2e /r",       "SV",   "x", "x", "4",  "f",      F_SSE},
+    {FP, "ucomisd",        "66 0f 2e /r",    "SV",   "x", "x", "8",  "f",      F_SSE2},
+    {FP, "comiss",         "0f 2f /r",       "SV",   "x", "x", "4",  "f",      F_SSE},
+    {FP, "comisd",         "66 0f 2f /r",    "SV",   "x", "x", "8",  "f",      F_SSE2},
+    {FP, "cvtsi2ss",       "f3 0f 2a /r",    "SV",   "x", "r", "S",  "dnq",    F_SSE},
+    {FP, "cvtsi2sd",       "f2 0f 2a /r",    "SV",   "x", "r", "S",  "dnq",    F_SSE2},
+    {FP, "cvttss2si",      "f3 0f 2c /r",    "SV",   "r", "x", "4",  "dq",     F_SSE},
+    {FP, "cvtss2si",       "f3 0f 2d /r",    "SV",   "r", "x", "4",  "dq",     F_SSE},
+    {FP, "cvttsd2si",      "f2 0f 2c /r",    "SV",   "r", "x", "8",  "dq",     F_SSE2},
+    {FP, "cvtsd2si",       "f2 0f 2d /r",    "SV",   "r", "x", "8",  "dq",     F_SSE2},
+    {FP, "cvtpi2ps",       "0f 2a /r",       "S",    "x", "m", "8",  "d",      F_SSE},
+    {FP, "cvtpi2pd",       "66 0f 2a /r",    "S",    "x", "m", "8",  "d",      F_SSE2},
+    {FP, "cvttps2pi",      "0f 2c /r",       "S",    "m", "x", "8",  "d",      F_SSE},
+    {FP, "cvtps2pi",       "0f 2d /r",       "S",    "m", "x", "8",  "d",      F_SSE},
+    {FP, "cvttpd2pi",      "66 0f 2c /r",    "S",    "m", "x", "16", "da",     F_SSE2},
+    {FP, "cvtpd2pi",       "66 0f 2d /r",    "S",    "m", "x", "16", "da",     F_SSE2},
+    {FP, "cvtps2pd",       "0f 5a /r",       "SVY",  "v", "x", "8",  "d2",     F_SSE2, F_AVX},
+    {FP, "cvtpd2ps",       "66 0f 5a /r",    "SVY",  "x", "v", "16", "d2a",    F_SSE2, F_AVX},
+    {FP, "cvtss2sd",       "f3 0f 5a /r",    "SV",   "x", "x", "4",  "dn",     F_SSE2},
+    {FP, "cvtsd2ss",       "f2 0f 5a /r",    "SV",   "x", "x", "8",  "dn",     F_SSE2},
+    {FP, "cvtdq2ps",       "0f 5b /r",       "SVY",  "v", "v", "16", "d2a",    F_SSE2, F_AVX},
+    {FP, "cvtps2dq",       "66 0f 5b /r",    "SVY",  "v", "v", "16", "d2a",    F_SSE2, F_AVX},
+    {FP, "cvttps2dq",      "f3 0f 5b /r",    "SVY",  "v", "v", "16", "d2a",    F_SSE2, F_AVX},
+    {FP, "cvttpd2dq",      "66 0f e6 /r",    "SVY",  "x", "v", "16", "d2a",    F_SSE2, F_AVX},
+    {FP, "cvtdq2pd",       "f3 0f e6 /r",    "SVY",  "v", "x", "8",  "d2",     F_SSE2, F_AVX},
+    {FP, "cvtpd2dq",       "f2 0f e6 /r",    "SVY",  "x", "v", "16", "d2a",    F_SSE2, F_AVX},
 };
 // clang-format on
 
@@ -438,6 +510,20 @@ static unsigned pick_operand(struct gen *g, struct enc *e, enum vector_class cla
     }
 }
 
+/* One double, or two singles; from a stock, for speed. */
+static uint64_t reals(struct gen *g)
+{
+    static uint64_t stock[1 << 14];
+    static bool stocked;
+    if (!stocked) {
+        struct gen own = {0};
+        for (unsigned i = 0; i < sizeof(stock) / sizeof(stock[0]); i++)
+            stock[i] = i % 2 ? real64(&own) : real32(&own) | (uint64_t)real32(&own) << 32;
+        stocked = true;
+    }
+    return stock[random_next(&g->random) % (sizeof(stock) / sizeof(stock[0]))];
+}
+
 void vector_insn(struct gen *g, int form)
 {
     const struct form *f = &forms[form];
@@ -474,7 +560,7 @@ void vector_insn(struct gen *g, int form)
         if (f->map == 1 && f->opcode == 0xae)
             patch(g, target, value(g) & (percent(g, 90) ? 0xffff : ~AMD_MM));
         for (unsigned i = 0; i < width && percent(g, 70); i += 8)
-            patch(g, target + i, value(g));
+            patch(g, target + i, f->family == FAM_VFLOAT ? reals(g) : value(g));
         memory_at(g, &e, target);
     }
     if (f->attr & A_DI)
@@ -489,15 +575,27 @@ void vector_insn(struct gen *g, int form)
     finish_insn(g, &e, form, size, f->reads, f->writes, f->undef);
 }
 
-/* Half of the time as x87_begin() left them, numbers; otherwise what is an edge of something. */
+/* Any rounding, DAZ, FTZ and flags; all exceptions masked, all but one, or any. */
+static uint32_t any_mxcsr(struct gen *g)
+{
+    uint32_t r = random_next(&g->random), masks = 0x1f80;
+    if (percent(g, 30))
+        masks &= ~(0x80u << below(g, 6));
+    else if (percent(g, 15))
+        masks &= r >> 16;
+    return masks | (r & (percent(g, 50) ? 0xe07f : 0xe040));
+}
+
+/* Half of the time numbers; otherwise what is an edge of something. */
 void vector_begin(struct gen *g)
 {
     struct state *s = &g->s->in;
     bool numbers = percent(g, 50);
     for (unsigned i = 0; i < 32; i++) {
         uint64_t v = percent(g, 30) ? value(g) * 0x0001000100010001 : value(g);
-        if (!numbers)
-            s->fx.xmm[i / 2][i % 2] = v;
-        s->upper[i / 2][i % 2] = value(g);
+        s->fx.xmm[i / 2][i % 2] = numbers ? reals(g) : v;
+        s->upper[i / 2][i % 2] = numbers ? reals(g) : value(g);
     }
+    if (percent(g, 60))
+        s->fx.mxcsr = any_mxcsr(g);
 }

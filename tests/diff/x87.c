@@ -98,7 +98,7 @@ static struct real some_real(struct gen *g)
     return stock[random_next(&g->random) % (sizeof(stock) / sizeof(stock[0]))];
 }
 
-static uint64_t real64(struct gen *g)
+uint64_t real64(struct gen *g)
 {
     static const uint16_t exponents[] = {0, 0, 1, 0x7fe, 0x7ff, 0x7ff};
     uint64_t fraction = fraction_bits(g) >> 12;
@@ -107,7 +107,7 @@ static uint64_t real64(struct gen *g)
                                          : exponents[below(g, 6)];
     return fraction | exponent << 52 | (uint64_t)below(g, 2) << 63;
 }
-static uint32_t real32(struct gen *g)
+uint32_t real32(struct gen *g)
 {
     static const uint8_t exponents[] = {0, 0, 1, 0xfe, 0xff, 0xff};
     uint32_t fraction = fraction_bits(g) >> 41;
@@ -151,8 +151,6 @@ void x87_begin(struct gen *g)
         fx->st[i].mantissa = v.mantissa;
         fx->st[i].sign_exponent = v.sign_exponent;
     }
-    for (unsigned i = 0; i < 16; i++)
-        fx->xmm[i][0] = fx->xmm[i][1] = random_next(&g->random);
 }
 
 void x87_clean(struct gen *g)
