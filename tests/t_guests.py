@@ -64,6 +64,10 @@ QEMU_DIFFERS = {
         (r"IA32_BIOS_SIGN_ID keeps the 0", "QEMU shows the revision at any time"),
     ],
     "registers": [(r"#GP$", NO_FAULT)],
+    "xsave": [
+        (r"CR0.TS|reserved bit of MXCSR", "QEMU does not look at CR0.TS, nor at what is loaded into MXCSR"),
+        (r"MXCSR", "QEMU saves MXCSR with SSE alone, and where it is in use"),
+    ],
     "debug": [
         (r"ICEBP|a trap$|one for both", "QEMU has no INT1: #UD"),
         (r"pushes RF = 0$", "QEMU pushes the RF that was"),

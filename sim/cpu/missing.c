@@ -35,7 +35,7 @@ static const struct {
     {EXT(AVX2GATHER),     ALL,           7,          0, EBX,  5, CR4_OSXSAVE},
     {EXT(AVX512EVEX),     ALL,           7,          0, EBX, 16, CR4_OSXSAVE},
     {EXT(AVX512VEX),      ALL,           7,          0, EBX, 16, CR4_OSXSAVE},
-    {EXT(AVXAES),         ALL,           1,          0, ECX, 28, CR4_OSXSAVE},
+    {EXT(AVXAES),         ALL,           1,          0, ECX, 25, CR4_OSXSAVE},
     {EXT(AVX_VNNI),       ALL,           7,          1, EAX,  4, CR4_OSXSAVE},
     {EXT(CET),            ALL,           7,          0, ECX,  7, 0},
     {EXT(CLWB),           ALL,           7,          0, EBX, 24, 0},
@@ -103,9 +103,12 @@ static const struct {
 
 static const __typeof__(announced_by[0]) *announcement(const ZydisDecodedInstruction *z)
 {
+    /* The VEX form of PCLMULQDQ, which Zydis takes for AVX's, is announced with it. */
+    bool carryless = z->mnemonic == ZYDIS_MNEMONIC_VPCLMULQDQ && z->meta.isa_ext == EXT(AVX);
+    unsigned extension = carryless ? EXT(PCLMULQDQ) : z->meta.isa_ext;
     for (unsigned i = 0; i < sizeof(announced_by) / sizeof(announced_by[0]); i++) {
         const __typeof__(announced_by[0]) *a = &announced_by[i];
-        if (a->extension == z->meta.isa_ext && (a->set == ALL || a->set == z->meta.isa_set))
+        if (a->extension == extension && (a->set == ALL || a->set == z->meta.isa_set))
             return a;
     }
     return NULL;

@@ -21,10 +21,10 @@
 # second one of 192 KiB between it and the L2, which is left out here. The last level cache is rounded
 # to a power of two.
 #
-# Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. SSE4.2, AVX, power states,
-# virtualization and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and leaf
-# 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each processor.
+# Of the processor's features only those are announced that the simulator executes:
+# docs/simulator.md, "What the processors announce", lists what the silicon has besides. DS, DTES64,
+# PDCM and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for
+# each processor.
 
 name = arrowlake
 description = Core Ultra 9 285K, Arrow Lake, P and E cores in turn: perfmon version 6
@@ -32,13 +32,13 @@ processors = p e # in turn, for any number
 microcode = 0x114
 
 cpuid.0x0 = 0x00000023 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x000c0662 0x00010800 0x05ea2211 0x0f8bfbfd
+cpuid.0x1 = 0x000c0662 0x00010800 0x15fa2211 0x0f8bfbfd
 cpuid.0x2 = 0x00feff01 0x000000f0 0 0
 cpuid.0x4.3 = 0x00000163 0x03c0003f 0x00007fff 0x00000000
 cpuid.0x4.4 = 0 0 0 0
 cpuid.0x6 = 0x00000004 0 1 0
 # EDX[15]: hybrid.
-cpuid.0x7.0 = 1 0x009827cb 4 0x00088000
+cpuid.0x7.0 = 1 0x009827eb 4 0x00088000
 # EAX[8]: leaf 23H.
 cpuid.0x7.1 = 0x00000100 0 0 0
 cpuid.0xb.0 = 0 1 0x00000100 0

@@ -8,11 +8,10 @@
 # arch/x86/events/intel/{core,ds,lbr}.c; cache and latency figures from Intel's optimization
 # reference manual, rounded.
 #
-# Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. Power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
-# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
-# processor.
+# Of the processor's features only those are announced that the simulator executes:
+# docs/simulator.md, "What the processors announce", lists what the silicon has besides. DS, DTES64,
+# PDCM and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for
+# each processor.
 
 name = core2
 description = Core 2 Duo E8400, Penryn: perfmon version 2

@@ -12,18 +12,17 @@
 # composed, and LBR_FMT in it from the layout of the records. PEBS with events that are not precise is
 # not modelled.
 #
-# Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. SSE4.2, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM and
-# leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
-# processor.
+# Of the processor's features only those are announced that the simulator executes:
+# docs/simulator.md, "What the processors announce", lists what the silicon has besides. DS, DTES64,
+# PDCM and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for
+# each processor.
 
 name = goldmont
 description = Celeron J3455, Goldmont (Apollo Lake): perfmon version 4
 microcode = 0x48
 
 cpuid.0x0 = 0x00000015 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x000506c9 0x00010800 0x05e82211 0x0f8bfbfd
+cpuid.0x1 = 0x000506c9 0x00010800 0x05f82211 0x0f8bfbfd
 cpuid.0x2 = 0x00feff01 0x000000f0 0 0
 cpuid.0x4.0 = 0x00000121 0x0140003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000

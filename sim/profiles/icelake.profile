@@ -9,18 +9,17 @@
 # PEBS_BASELINE: every event on every counter, fixed ones as well); its group of XMM registers holds
 # zeros.
 #
-# Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. SSE4.2, AVX, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
-# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
-# processor.
+# Of the processor's features only those are announced that the simulator executes:
+# docs/simulator.md, "What the processors announce", lists what the silicon has besides. DS, DTES64,
+# PDCM and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for
+# each processor.
 
 name = icelake
 description = Core i7-1065G7, Ice Lake: perfmon version 5
 microcode = 0xc6
 
 cpuid.0x0 = 0x00000016 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x000706e5 0x00010800 0x05ea2211 0x0f8bfbfd
+cpuid.0x1 = 0x000706e5 0x00010800 0x15fa2211 0x0f8bfbfd
 cpuid.0x2 = 0x00feff01 0x000000f0 0 0
 cpuid.0x4.0 = 0x00000121 0x02c0003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000
@@ -28,7 +27,7 @@ cpuid.0x4.2 = 0x00000143 0x01c0003f 0x000003ff 0x00000000
 cpuid.0x4.3 = 0x00000163 0x03c0003f 0x00001fff 0x00000000
 cpuid.0x4.4 = 0 0 0 0
 cpuid.0x6 = 0x00000004 0 1 0
-cpuid.0x7.0 = 0 0x009827cb 4 0
+cpuid.0x7.0 = 0 0x009827eb 4 0
 cpuid.0xb.0 = 0 1 0x00000100 0
 cpuid.0xb.1 = 4 8 0x00000201 0
 cpuid.0xd.1 = 15 0 0 0

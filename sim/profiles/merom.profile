@@ -9,11 +9,10 @@
 # registers and PEBS under model-specific names; a machine that announces version 1 is shown
 # without them, as software that goes by CPUID must take it.
 #
-# Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. Power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
-# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
-# processor.
+# Of the processor's features only those are announced that the simulator executes:
+# docs/simulator.md, "What the processors announce", lists what the silicon has besides. DS, DTES64,
+# PDCM and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for
+# each processor.
 
 name = merom
 description = Core 2 T7200, Merom: an early one that announces perfmon version 1

@@ -5,18 +5,17 @@
 # a Skylake (06_5EH, 3).
 # Sources: SDM vol. 2 "CPUID", vol. 3 "Performance Monitoring".
 #
-# Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. SSE4.2, AVX, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
-# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
-# processor.
+# Of the processor's features only those are announced that the simulator executes:
+# docs/simulator.md, "What the processors announce", lists what the silicon has besides. DS, DTES64,
+# PDCM and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for
+# each processor.
 
 name = none
 description = A virtual machine that hides the PMU (perfmon version 0)
 microcode = 1
 
 cpuid.0x0 = 0x0000000d 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x000506e3 0x00010800 0x85ea2201 0x0f8bfbfd
+cpuid.0x1 = 0x000506e3 0x00010800 0x95fa2201 0x0f8bfbfd
 cpuid.0x2 = 0x76036301 0x00f0b5ff 0 0x00c30000
 cpuid.0x4.0 = 0x00000121 0x01c0003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000
@@ -24,7 +23,7 @@ cpuid.0x4.2 = 0x00000143 0x00c0003f 0x000003ff 0x00000000
 cpuid.0x4.3 = 0x00000163 0x03c0003f 0x00001fff 0x00000000
 cpuid.0x4.4 = 0 0 0 0
 cpuid.0x6 = 0x00000004 0 0 0
-cpuid.0x7.0 = 0 0x0098278b 0 0
+cpuid.0x7.0 = 0 0x009827ab 0 0
 cpuid.0xb.0 = 0 1 0x00000100 0
 cpuid.0xb.1 = 4 8 0x00000201 0
 cpuid.0xd.1 = 15 0 0 0

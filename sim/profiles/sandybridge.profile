@@ -8,18 +8,17 @@
 # arch/x86/events/intel/{core,ds,lbr}.c; cache and latency figures from Intel's optimization
 # reference manual, rounded.
 #
-# Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. SSE4.2, AVX, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
-# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
-# processor.
+# Of the processor's features only those are announced that the simulator executes:
+# docs/simulator.md, "What the processors announce", lists what the silicon has besides. DS, DTES64,
+# PDCM and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for
+# each processor.
 
 name = sandybridge
 description = Core i7-2600, Sandy Bridge: perfmon version 3
 microcode = 0x2f
 
 cpuid.0x0 = 0x0000000d 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x000206a7 0x00010800 0x05aa2211 0x0f8bfbfd
+cpuid.0x1 = 0x000206a7 0x00010800 0x15ba2211 0x0f8bfbfd
 cpuid.0x2 = 0x76035a01 0x00f0b2ff 0 0x00ca0000
 cpuid.0x4.0 = 0x00000121 0x01c0003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x01c0003f 0x0000003f 0x00000000

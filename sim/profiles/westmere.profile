@@ -9,18 +9,17 @@
 # cache and latency figures from Intel's optimization reference manual, Nehalem chapter, rounded.
 # No full-width writes: IA32_PERF_CAPABILITIES[13] came with Sandy Bridge.
 #
-# Of the processor's features only those are announced that the simulator executes: integer
-# instructions, paging, system calls. SSE4.2, AVX, power states,
-# virtualization, SGX and processor trace bits are 0 here and 1 on the silicon. DS, DTES64, PDCM
-# and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for each
-# processor.
+# Of the processor's features only those are announced that the simulator executes:
+# docs/simulator.md, "What the processors announce", lists what the silicon has besides. DS, DTES64,
+# PDCM and leaf 0AH follow from the pmu fields. The APIC IDs in leaves 1 and 0BH are filled in for
+# each processor.
 
 name = westmere
 description = Core i5-650, Westmere (Clarkdale): perfmon version 3
 microcode = 0x7
 
 cpuid.0x0 = 0x0000000b 0x756e6547 0x6c65746e 0x49656e69
-cpuid.0x1 = 0x00020655 0x00010800 0x008a2211 0x0f8bfbfd
+cpuid.0x1 = 0x00020655 0x00010800 0x009a2211 0x0f8bfbfd
 cpuid.0x2 = 0x55035a01 0x00f0b2e3 0 0x09ca212c
 cpuid.0x4.0 = 0x00000121 0x01c0003f 0x0000003f 0x00000000
 cpuid.0x4.1 = 0x00000122 0x00c0003f 0x0000007f 0x00000000
