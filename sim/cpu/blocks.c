@@ -10,8 +10,8 @@
 #include "sim/cpu/window.h"
 #include "sim/dev/dev.h"
 
-#define HASH_BITS  14
-#define MAX_BLOCKS 20000 /* dropped ones included: those are freed with all the rest */
+#define HASH_BITS  17
+#define MAX_BLOCKS 150000 /* dropped ones included: those are freed with all the rest */
 
 struct block_cache {
     struct block *hash[1 << HASH_BITS];
@@ -40,6 +40,8 @@ bool blocks_init(struct cpu *cpu)
 
 static void block_free(struct block *b)
 {
+    if (b->transition != b->few)
+        free(b->transition);
     free(b->insn);
     free(b->flow);
     free(b);

@@ -130,6 +130,7 @@ struct cpu {
     uint64_t total[2][EV_COUNT]; /* [CPL > 0][event], valid after each block and each careful
                                     instruction */
 
+    uint64_t *here; /* the totals of the present class, for instructions that cannot change it */
     struct slot_condition masked, waiting; /* EV_SLOTS_MASKED, EV_SLOTS_WAITING */
 
     /* The last retired load and store, for PEBS; kept up to date by uarch_load/uarch_store. */
@@ -167,6 +168,7 @@ struct cpu {
     struct uarch *uarch;
     struct block_cache *blocks;
     struct tlb *tlb;
+    struct tlb_entry *tlb_here;  /* those of the present CPL's accesses, likewise */
     void *exec;                  /* the interpreter's own */
     struct system_state *system; /* the system part's own */
 };

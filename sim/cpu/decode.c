@@ -601,9 +601,7 @@ static enum kind translate(struct cpu *cpu, struct op *op, const struct decoded 
 
 #define CACHE_LINE 64
 
-/* Memory, all zeros, that begins on a cache line: the speed of a block then does not hang on what
- * was allocated before it. Where there is none, unfinished is freed and the machine stops. */
-static void *zeroed(struct cpu *cpu, size_t size, void *unfinished)
+void *exec_zeroed(struct cpu *cpu, size_t size, void *unfinished)
 {
     size_t lines = (size + CACHE_LINE - 1) / CACHE_LINE;
     void *memory = aligned_alloc(CACHE_LINE, lines * CACHE_LINE);
@@ -801,7 +799,7 @@ static void add_cost(struct cpu *cpu, struct score *s, const struct decoded *d, 
 static struct flow *flow_of(struct cpu *cpu, const struct step *step, unsigned n,
                             struct block *unfinished)
 {
-    struct flow *f = zeroed(cpu, sizeof(*f) + n * sizeof(*step), unfinished);
+    struct flow *f = exec_zeroed(cpu, sizeof(*f) + n * sizeof(*step), unfinished);
     for (unsigned i = 0; i < N_RESULTS; i++)
         f->from[i] = 1u << i;
     for (unsigned i = 0; i < n; i++) {
@@ -966,7 +964,7 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     if (kind == KIND_SYSTEM)
         bound = BOUND_SYSTEM;
 
-    struct block *b = zeroed(cpu, sizeof(*b) + (n + 1) * sizeof(struct op), NULL);
+    struct block *b = exec_zeroed(cpu, sizeof(*b) + (n + 1) * sizeof(struct op), NULL);
     b->physical = physical;
     b->rip = cpu->rip;
     b->bound = bound;
@@ -977,14 +975,16 @@ struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical)
     b->sum = end->before;
     b->bytes = offset - (linear & (PAGE_BYTES - 1));
     memcpy(b->op, ops, (n + 1) * sizeof(struct op));
+    b->transition = b->few;
+    b->transition_mask = FEW_TRANSITIONS - 1;
     if (cpu->profile->uarch.window) {
-        for (unsigned i = 0; i < TRANSITIONS; i++)
-            b->transition[i].from = WINDOW_NEVER;
+        for (unsigned i = 0; i < FEW_TRANSITIONS; i++)
+            b->few[i].from = WINDOW_NEVER;
         if (kind == KIND_NORMAL || kind == KIND_BRANCH)
             b->flow = flow_of(cpu, steps, n, b);
     }
     if (kind == KIND_SYSTEM) {
-        b->insn = zeroed(cpu, sizeof(*b->insn), b);
+        b->insn = exec_zeroed(cpu, sizeof(*b->insn), b);
         b->insn->z = d.z;
         memcpy(b->insn->op, d.o, sizeof(b->insn->op));
         memcpy(b->insn->bytes, d.bytes, sizeof(b->insn->bytes));

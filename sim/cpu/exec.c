@@ -107,6 +107,8 @@ void exec_update_mode(struct cpu *cpu)
     if (cpu->cpl == 3 && (cpu->cr0 & CR0_AM) && (cpu->rflags & RFLAGS_AC))
         mode |= MODE_ALIGN;
     exec_of(cpu)->mode = mode;
+    cpu->here = cpu->total[cpu->cpl != 0];
+    cpu->tlb_here = cpu->tlb->e[cpu->cpl == 3][0];
 }
 
 void exec_mode_changed(struct cpu *cpu)
@@ -436,6 +438,27 @@ static inline void enter(struct cpu *cpu, struct block *b, struct transition *t)
     exec_of(cpu)->transition = t;
 }
 
+/* The place of its transition from the present state. */
+static inline struct transition *transition_of(const struct uarch *u, const struct block *b)
+{
+    return &b->transition[u->state & b->transition_mask];
+}
+
+/* It is not there. A block that begins in many states needs more places. */
+#define MANY_AFTER 16
+static struct transition *work_out(struct cpu *cpu, struct block *b)
+{
+    if (b->transition == b->few && ++b->worked_out == MANY_AFTER) {
+        b->transition = exec_zeroed(cpu, MANY_TRANSITIONS * sizeof(struct transition), NULL);
+        b->transition_mask = MANY_TRANSITIONS - 1;
+        for (unsigned i = 0; i < MANY_TRANSITIONS; i++)
+            b->transition[i] = b->few[i % FEW_TRANSITIONS];
+    }
+    struct transition *t = transition_of(cpu->uarch, b);
+    window_enter_slow(cpu, b, t);
+    return t;
+}
+
 /* The block that comes now, whatever it takes. */
 static struct block *begin(struct cpu *cpu)
 {
@@ -446,9 +469,9 @@ static struct block *begin(struct cpu *cpu)
         uarch_fetch(cpu, b->physical, b->bytes);
         b->fetches = u->fetches;
     }
-    struct transition *t = &b->transition[u->state % TRANSITIONS];
+    struct transition *t = transition_of(u, b);
     if (t->from != u->state)
-        window_enter_slow(cpu, b, t);
+        t = work_out(cpu, b);
     enter(cpu, b, t);
     return b;
 }
@@ -463,12 +486,12 @@ static inline struct block *follow(struct cpu *cpu, const struct block *b)
         return NULL;
     /* In b's own page nothing can have changed since b began. */
     if (((next->rip ^ b->rip) | (next->physical ^ b->physical)) >> PAGE_SHIFT_4K) {
-        const struct tlb_entry *e = tlb_slot(cpu, next->rip, ACCESS_FETCH, cpu->cpl == 3);
+        const struct tlb_entry *e = tlb_here(cpu, next->rip, ACCESS_FETCH);
         if (unlikely(e->tag != (next->rip >> PAGE_SHIFT_4K) + 1 ||
                      e->physical + (next->rip & (PAGE_BYTES - 1)) != next->physical))
             return NULL;
     }
-    struct transition *t = &next->transition[u->state % TRANSITIONS];
+    struct transition *t = transition_of(u, next);
     if (unlikely(t->from != u->state || cpu->now + next->bound + t->wait >= cpu->deadline))
         return NULL;
     if (next->fetches != u->fetches) {
@@ -485,7 +508,7 @@ static inline struct block *follow(struct cpu *cpu, const struct block *b)
 static inline void run_whole(struct cpu *cpu, struct block *b)
 {
     struct exec *x = exec_of(cpu);
-    uint64_t *total = cpu->total[cpu->cpl != 0];
+    uint64_t *total = cpu->here;
     do {
         const struct transition *t = x->transition;
         uint64_t slots = b->sum.slots + (uint64_t)t->wait;

@@ -60,7 +60,8 @@ struct transition {
     uint32_t wait;    /* slots in which nothing retires */
     uint32_t starved; /* of those, because nothing was there to be taken */
 };
-#define TRANSITIONS 32
+#define FEW_TRANSITIONS  4
+#define MANY_TRANSITIONS 32
 
 struct block {
     uint64_t physical; /* of the first byte */
@@ -76,8 +77,12 @@ struct block {
     uint64_t fetches;  /* uarch.fetches when its code was last in the instruction cache */
     struct insn *insn; /* of a system instruction's block */
     struct flow *flow; /* NULL: nothing of it overlaps with anything */
-    /* What the block made of the states in which it began, by their numbers' low bits. */
-    struct transition transition[TRANSITIONS];
+    /* What the block made of the states in which it began, by their numbers' low bits: in few until
+     * it turns out that many are needed. */
+    struct transition *transition;
+    uint32_t transition_mask;
+    uint32_t worked_out; /* so often a transition was not there */
+    struct transition few[FEW_TRANSITIONS];
     /* The blocks that ran after this one: behind it, and elsewhere. */
     struct block *successor[2];
     struct block *hash_next;
@@ -151,6 +156,9 @@ bool blocks_init(struct cpu *cpu); /* false: no memory */
 _Noreturn void exec_no_memory(struct cpu *cpu);
 void blocks_done(struct cpu *cpu);
 
+/* Memory, all zeros, that begins on a cache line: the speed of a block then does not hang on what
+ * was allocated before it. Where there is none, unfinished is freed and the machine stops. */
+void *exec_zeroed(struct cpu *cpu, size_t size, void *unfinished);
 /* decode.c: decodes the block at the linear address of rip. */
 struct block *decode_block(struct cpu *cpu, uint64_t linear, uint64_t physical);
 void decode_init(struct cpu *cpu);

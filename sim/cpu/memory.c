@@ -183,15 +183,39 @@ void store_bytes_slow(struct cpu *cpu, const struct op *op, uint64_t linear, uns
     span_write_bytes(cpu, &sp, in);
 }
 
-uint64_t load_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n)
+/* In our memory, and within one cache line. */
+static bool tlb_hit(struct cpu *cpu, const struct tlb_entry *e, uint64_t linear, unsigned n)
 {
+    unsigned shift = cpu->uarch->line_shift;
+    return e->tag == (linear >> PAGE_SHIFT_4K) + 1 && e->host &&
+           ((linear ^ (linear + n - 1)) >> shift) == 0;
+}
+
+uint64_t load_far(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n)
+{
+    cpu->op = op;
+    const struct tlb_entry *e = tlb_slot(cpu, linear, ACCESS_READ, cpu->cpl == 3);
+    if (tlb_hit(cpu, e, linear, n)) {
+        unsigned offset = linear & (PAGE_BYTES - 1);
+        uarch_load(cpu, linear, e->physical + offset);
+        return host_get(e->host + offset, n);
+    }
     struct span sp;
     span_open(cpu, &sp, op, linear, n, ACCESS_READ, cpu->cpl == 3);
     return span_read(cpu, &sp);
 }
 
-void store_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n, uint64_t v)
+void store_far(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n, uint64_t v)
 {
+    cpu->op = op;
+    const struct tlb_entry *e = tlb_slot(cpu, linear, ACCESS_WRITE, cpu->cpl == 3);
+    if (tlb_hit(cpu, e, linear, n)) {
+        unsigned offset = linear & (PAGE_BYTES - 1);
+        uarch_store(cpu, linear, e->physical + offset);
+        memcpy(e->host + offset, &v, n);
+        code_check(cpu, e->physical + offset, n);
+        return;
+    }
     struct span sp;
     span_open(cpu, &sp, op, linear, n, ACCESS_WRITE, cpu->cpl == 3);
     span_write(cpu, &sp, v);
@@ -223,13 +247,33 @@ static void check_split_lock(struct cpu *cpu, const struct op *op, uint64_t line
         cpu_fault(cpu, VEC_AC, 0);
 }
 
-uint64_t rmw_begin_slow(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n,
-                        struct rmw *m)
+uint64_t rmw_begin(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n, struct rmw *m)
 {
+    cpu->op = op;
+    const struct tlb_entry *e = tlb_slot(cpu, linear, ACCESS_WRITE, cpu->cpl == 3);
+    if (tlb_hit(cpu, e, linear, n)) {
+        unsigned offset = linear & (PAGE_BYTES - 1);
+        m->host = e->host + offset;
+        m->linear = linear;
+        m->physical = e->physical + offset;
+        uarch_load(cpu, linear, m->physical);
+        return host_get(m->host, n);
+    }
     m->host = NULL;
     span_open(cpu, &m->span, op, linear, n, ACCESS_WRITE, cpu->cpl == 3);
     check_split_lock(cpu, op, linear, n);
     return span_read(cpu, &m->span);
+}
+
+void rmw_end(struct cpu *cpu, struct rmw *m, unsigned n, uint64_t v)
+{
+    if (!m->host) {
+        span_write(cpu, &m->span, v);
+        return;
+    }
+    uarch_store(cpu, m->linear, m->physical);
+    memcpy(m->host, &v, n);
+    code_check(cpu, m->physical, n);
 }
 
 uint64_t mem_read(struct cpu *cpu, uint64_t linear, unsigned n, bool user)

@@ -67,6 +67,58 @@ DEFINE_MATH(u16, s16)
 DEFINE_MATH(u32, s32)
 DEFINE_MATH(u64, s64)
 
+/* A handler that reads b from memory and then does what: when the operand is near, without a call.
+ */
+#define LOADS(name, T, what)                                                                       \
+    static __attribute__((noinline)) HANDLER(name##_far)                                           \
+    {                                                                                              \
+        T b = (T)load_far(cpu, op, ea(cpu, op, sizeof(T), ACCESS_READ), sizeof(T));                \
+        what;                                                                                      \
+        NEXT;                                                                                      \
+    }                                                                                              \
+    static HANDLER(name)                                                                           \
+    {                                                                                              \
+        u64 b_;                                                                                    \
+        if (unlikely(op->complex) || !load_near(cpu, ea_offset(cpu, op), sizeof(T), &b_))          \
+            return name##_far(cpu, op);                                                            \
+        T b = (T)b_;                                                                               \
+        what;                                                                                      \
+        NEXT;                                                                                      \
+    }
+/* Likewise one that writes v. */
+#define STORES(name, T, v)                                                                         \
+    static __attribute__((noinline)) HANDLER(name##_far)                                           \
+    {                                                                                              \
+        store_far(cpu, op, ea(cpu, op, sizeof(T), ACCESS_WRITE), sizeof(T), v);                    \
+        NEXT;                                                                                      \
+    }                                                                                              \
+    static HANDLER(name)                                                                           \
+    {                                                                                              \
+        if (unlikely(op->complex) || !store_near(cpu, ea_offset(cpu, op), sizeof(T), v))           \
+            return name##_far(cpu, op);                                                            \
+        NEXT;                                                                                      \
+    }
+/* And one that reads a and writes v made of it. */
+#define MODIFIES(name, T, v)                                                                       \
+    static __attribute__((noinline)) HANDLER(name##_far)                                           \
+    {                                                                                              \
+        struct rmw m;                                                                              \
+        T a = (T)rmw_begin(cpu, op, ea(cpu, op, sizeof(T), ACCESS_WRITE), sizeof(T), &m);          \
+        rmw_end(cpu, &m, sizeof(T), v);                                                            \
+        NEXT;                                                                                      \
+    }                                                                                              \
+    static HANDLER(name)                                                                           \
+    {                                                                                              \
+        uint8_t *host = NULL;                                                                      \
+        if (likely(!op->complex))                                                                  \
+            host = rmw_near(cpu, ea_offset(cpu, op), sizeof(T));                                   \
+        if (unlikely(!host))                                                                       \
+            return name##_far(cpu, op);                                                            \
+        T a = (T)host_get(host, sizeof(T)), r = v;                                                 \
+        memcpy(host, &r, sizeof(T));                                                               \
+        NEXT;                                                                                      \
+    }
+
 #define DEFINE_RMW(name, T)                                                                        \
     static HANDLER(name##_rr_##T)                                                                  \
     {                                                                                              \
@@ -78,26 +130,9 @@ DEFINE_MATH(u64, s64)
         put_##T(cpu, op->d, name##_##T(cpu, get_##T(cpu, op->d), (T)op->imm));                     \
         NEXT;                                                                                      \
     }                                                                                              \
-    static HANDLER(name##_rm_##T)                                                                  \
-    {                                                                                              \
-        T b = (T)load_operand(cpu, op, sizeof(T));                                                 \
-        put_##T(cpu, op->d, name##_##T(cpu, get_##T(cpu, op->d), b));                              \
-        NEXT;                                                                                      \
-    }                                                                                              \
-    static HANDLER(name##_mr_##T)                                                                  \
-    {                                                                                              \
-        struct rmw m;                                                                              \
-        T a = (T)rmw_begin(cpu, op, ea(cpu, op, sizeof(T), ACCESS_WRITE), sizeof(T), &m);          \
-        rmw_end(cpu, &m, sizeof(T), name##_##T(cpu, a, get_##T(cpu, op->s)));                      \
-        NEXT;                                                                                      \
-    }                                                                                              \
-    static HANDLER(name##_mi_##T)                                                                  \
-    {                                                                                              \
-        struct rmw m;                                                                              \
-        T a = (T)rmw_begin(cpu, op, ea(cpu, op, sizeof(T), ACCESS_WRITE), sizeof(T), &m);          \
-        rmw_end(cpu, &m, sizeof(T), name##_##T(cpu, a, (T)op->imm));                               \
-        NEXT;                                                                                      \
-    }
+    LOADS(name##_rm_##T, T, put_##T(cpu, op->d, name##_##T(cpu, get_##T(cpu, op->d), b)))          \
+    MODIFIES(name##_mr_##T, T, name##_##T(cpu, a, get_##T(cpu, op->s)))                            \
+    MODIFIES(name##_mi_##T, T, name##_##T(cpu, a, (T)op->imm))
 
 /* CMP and TEST are SUB and AND that keep only the flags. */
 #define DEFINE_COMPARE(name, math, T)                                                              \
@@ -111,24 +146,9 @@ DEFINE_MATH(u64, s64)
         math##_##T(cpu, get_##T(cpu, op->d), (T)op->imm);                                          \
         NEXT;                                                                                      \
     }                                                                                              \
-    static HANDLER(name##_rm_##T)                                                                  \
-    {                                                                                              \
-        T b = (T)load_operand(cpu, op, sizeof(T));                                                 \
-        math##_##T(cpu, get_##T(cpu, op->d), b);                                                   \
-        NEXT;                                                                                      \
-    }                                                                                              \
-    static HANDLER(name##_mr_##T)                                                                  \
-    {                                                                                              \
-        T a = (T)load_operand(cpu, op, sizeof(T));                                                 \
-        math##_##T(cpu, a, get_##T(cpu, op->s));                                                   \
-        NEXT;                                                                                      \
-    }                                                                                              \
-    static HANDLER(name##_mi_##T)                                                                  \
-    {                                                                                              \
-        T a = (T)load_operand(cpu, op, sizeof(T));                                                 \
-        math##_##T(cpu, a, (T)op->imm);                                                            \
-        NEXT;                                                                                      \
-    }
+    LOADS(name##_rm_##T, T, math##_##T(cpu, get_##T(cpu, op->d), b))                               \
+    LOADS(name##_mr_##T, T, math##_##T(cpu, b, get_##T(cpu, op->s)))                               \
+    LOADS(name##_mi_##T, T, math##_##T(cpu, b, (T)op->imm))
 
 #define DEFINE_MOV(T)                                                                              \
     static HANDLER(mov_rr_##T)                                                                     \
@@ -141,21 +161,9 @@ DEFINE_MATH(u64, s64)
         put_##T(cpu, op->d, (T)op->imm);                                                           \
         NEXT;                                                                                      \
     }                                                                                              \
-    static HANDLER(mov_rm_##T)                                                                     \
-    {                                                                                              \
-        put_##T(cpu, op->d, (T)load_operand(cpu, op, sizeof(T)));                                  \
-        NEXT;                                                                                      \
-    }                                                                                              \
-    static HANDLER(mov_mr_##T)                                                                     \
-    {                                                                                              \
-        store_operand(cpu, op, sizeof(T), get_##T(cpu, op->s));                                    \
-        NEXT;                                                                                      \
-    }                                                                                              \
-    static HANDLER(mov_mi_##T)                                                                     \
-    {                                                                                              \
-        store_operand(cpu, op, sizeof(T), op->imm);                                                \
-        NEXT;                                                                                      \
-    }
+    LOADS(mov_rm_##T, T, put_##T(cpu, op->d, b))                                                   \
+    STORES(mov_mr_##T, T, get_##T(cpu, op->s))                                                     \
+    STORES(mov_mi_##T, T, op->imm)
 
 #define SIZES(name, form)                                                                          \
     {                                                                                              \

@@ -34,7 +34,7 @@ static inline void conditional(struct cpu *cpu, const struct op *op, bool taken)
         conditional_slow(cpu, op, taken);
         return;
     }
-    uint64_t *total = cpu->total[cpu->cpl != 0];
+    uint64_t *total = cpu->here;
     total[EV_BRANCH]++;
     total[EV_BRANCH_COND]++;
     total[EV_BRANCH_TAKEN] += taken;
@@ -92,7 +92,7 @@ HANDLER(op_ret)
 static inline void branched(struct cpu *cpu, const struct op *op, enum branch_kind kind,
                             enum cpu_event event, u64 target, bool mispredicted)
 {
-    uint64_t *total = cpu->total[cpu->cpl != 0];
+    uint64_t *total = cpu->here;
     total[EV_BRANCH]++;
     total[event]++;
     cpu->rip = target;

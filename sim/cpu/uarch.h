@@ -69,26 +69,30 @@ void uarch_fetch(struct cpu *cpu, uint64_t physical, unsigned bytes);
 /* EV_LOAD and EV_STORE are bumped by the interpreter (statically per block); L1 hits here. An
  * access that crosses a line makes two calls but one EV_LOAD; only its first part counts as hit or
  * miss of L1. */
+static always_inline bool uarch_in_l1(const struct uarch *u, uint64_t physical)
+{
+    uint64_t line = physical >> u->line_shift;
+    return likely(u->l1_mru[line & u->l1_set_mask] == line + 1);
+}
+/* A load that was in L1D. */
+static always_inline void uarch_hit(struct cpu *cpu, uint64_t *total, uint64_t linear)
+{
+    total[EV_L1_HIT]++;
+    cpu->last_load.linear = linear;
+    cpu->last_load.level = 1;
+    cpu->last_load.latency = cpu->uarch->l1_latency;
+}
 static always_inline void uarch_load(struct cpu *cpu, uint64_t linear, uint64_t physical)
 {
-    struct uarch *u = cpu->uarch;
-    uint64_t line = (physical >> u->line_shift) + 1;
-    cpu->last_load.linear = linear;
-    if (__builtin_expect(u->l1_mru[(line - 1) & u->l1_set_mask] == line, 1)) {
-        cpu->total[cpu->cpl != 0][EV_L1_HIT]++;
-        cpu->last_load.level = 1;
-        cpu->last_load.latency = u->l1_latency;
-        return;
-    }
-    uarch_load_slow(cpu, linear, physical);
+    if (uarch_in_l1(cpu->uarch, physical))
+        uarch_hit(cpu, cpu->total[cpu->cpl != 0], linear);
+    else
+        uarch_load_slow(cpu, linear, physical);
 }
 static always_inline void uarch_store(struct cpu *cpu, uint64_t linear, uint64_t physical)
 {
-    struct uarch *u = cpu->uarch;
-    uint64_t line = (physical >> u->line_shift) + 1;
-    if (__builtin_expect(u->l1_mru[(line - 1) & u->l1_set_mask] == line, 1))
-        return;
-    uarch_store_slow(cpu, linear, physical);
+    if (!uarch_in_l1(cpu->uarch, physical))
+        uarch_store_slow(cpu, linear, physical);
 }
 
 /* All that is in flight has retired, and nothing was begun ahead: after a mispredicted branch, an
