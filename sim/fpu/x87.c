@@ -488,7 +488,8 @@ static void load(struct fpu *f, struct x87_register v, uint16_t status)
             push(f, indefinite);
         return;
     }
-    /* A denormal is loaded even when that raises an exception which is not masked. */
+    /* A denormal is loaded even when that raises an exception which is not masked (SDM vol. 2
+     * "FLD", the note there). */
     note(f, status & ~X87_C1, X87_C1);
     if (!(status & ~f->control & X87_IE))
         push(f, v);
