@@ -53,7 +53,7 @@ bool pvh_enter(struct machine *m, struct load_plan *plan, const struct sim_boot 
     if (!boot_initrd(m, plan, b, UINT32_MAX, &info.module.address, err) ||
         !(at = boot_room(m, plan, sizeof(info), err)))
         return false;
-    strcpy(info.cmdline, b->cmdline);
+    memcpy(info.cmdline, b->cmdline, strlen(b->cmdline) + 1);
     info.module.size = b->initrd_size;
     info.start.n_modules = b->initrd_size != 0;
     info.start.modules = at + offsetof(struct information, module);

@@ -142,6 +142,7 @@ static bool check(struct machine *m, FILE *in, FILE *err)
 {
     struct head mine = head_of(m), head;
     struct profile p;
+    const uint8_t *bytes = (const uint8_t *)&p; /* unused ones between its members are 0 */
     const char *why = NULL;
 
     if (!get(in, &head, sizeof(head)) || memcmp(head.magic, MAGIC, strlen("pmusim snapshot")) != 0)
@@ -155,7 +156,7 @@ static bool check(struct machine *m, FILE *in, FILE *err)
         why = "has another memory: --memory must be as it was";
     for (unsigned i = 0; !why && i < n_profiles(m); i++)
         if (head.n_kinds != mine.n_kinds || !get(in, &p, sizeof(p)) ||
-            memcmp(&p, &m->own_profiles[i], sizeof(p)) != 0)
+            memcmp(bytes, (const uint8_t *)&m->own_profiles[i], sizeof(p)) != 0)
             why = "has another processor: --profile and --set must be as they were";
     if (why)
         fprintf(err, "%s\n", why);
