@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 # "workaround disabled" is good news: intel_ht_bug() makes some models share counters between threads, and
 # fixup_ht_bug() ends that where no core has two.
-NO_THREADS = "PMU erratum BJ122, BV98, HSD29 workaround disabled, HT off"
+NO_THREADS = "core: PMU erratum BJ122, BV98, HSD29 workaround disabled, HT off"
 # intel_clovertown_quirk(): whatever PEBS a model 0FH has.
-NO_PEBS = "PEBS disabled due to CPU errata"
+NO_PEBS = "core: PEBS disabled due to CPU errata"
 NO_WATCHDOG = "NMI watchdog: Perf NMI watchdog permanently disabled"
 FULL = (1 << 47) - 1  # the longest period of a counter of 48 bits that can be written whole
 HALF = (1 << 31) - 1  # of one that is written through 32
