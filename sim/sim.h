@@ -33,8 +33,12 @@ struct sim_host {
     /* What the guest's serial line sent: whole lines where it can wait for their end. False: it
      * cannot be taken, and the machine stops with STOP_HOST. */
     bool (*console_out)(void *context, const char *text, size_t length);
-    /* A byte for the serial line, or one of SIM_INPUT_*. Called only when the guest looks. */
+    /* A byte for the serial line, or one of SIM_INPUT_*. Called when the guest looks; and for one
+     * that would be interrupted by it, now and then. */
     int (*console_in)(void *context);
+    /* There was no byte, and the guest does nothing but wait, for about so long in its own time:
+     * the host may sleep as long, or until there is one. */
+    void (*console_wait)(void *context, unsigned ms);
     /* A line of the trace, without its newline. False: as for console_out. */
     bool (*trace)(void *context, const char *line);
     /* Something to be known about the run: an instruction that the simulator lacks, a triple fault,

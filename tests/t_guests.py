@@ -8,7 +8,10 @@ manual, or to implement less of it, with the reason.
 
 import pathlib
 import re
+import resource
 import shutil
+import subprocess
+import time
 
 import harness
 from harness import BUILD, PMUSIM, ok, run, skip
@@ -181,6 +184,20 @@ ok(seen and asked.status == 0 and all(verdict for verdict, _, _ in seen), f"doma
 nowhere = run(PMUSIM, "--max-insns", 100000, GUESTS / "domain.elf", seconds=30)
 ud = "not ok 1 - TDCALL is there\n# vector=0000000000000006\n"
 ok(nowhere.status != 0 and nowhere.out.startswith(ud), "TDCALL outside: #UD", nowhere)
+
+# Input by interrupts, from somebody who types slowly: what waits costs no time of the host's.
+before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+typed = subprocess.Popen([PMUSIM, "--stdin", GUESTS / "echo.elf"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+for text in (b"a", b"bc", b"q"):
+    time.sleep(0.4)
+    typed.stdin.write(text)
+    typed.stdin.flush()
+said = typed.communicate(timeout=30)[0]
+spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+ok(said.startswith(b"abcq\nok 1") and typed.returncode == 0, "a guest in HLT is woken by what is typed", said)
+ok(spent < 0.2, "meanwhile pmusim sleeps", f"{spent:.2f} s of processor time in 1.2 s")
+deaf = run(PMUSIM, GUESTS / "echo.elf", seconds=30)
+ok(deaf.status == 3 and "no processor can ever run again" in deaf.err, "without --stdin nothing will ever come", deaf)
 
 # A guest that switches the machine off, and one that resets it; in QEMU -no-reboot makes an exit of that.
 off = run(PMUSIM, GUESTS / "off.elf", seconds=30)

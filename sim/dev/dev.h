@@ -75,6 +75,8 @@ void machine_reach(struct cpu *from, struct cpu *to);
  * time must not notice: the one that is ahead ends its turn, and reads when it is not. True: now is
  * not yet the time. */
 bool machine_lets_others_catch_up(struct cpu *cpu);
+/* Do all processors wait? */
+bool machine_idles(const struct machine *m);
 /* Can anything but another processor ever wake this one? */
 bool machine_wakes(struct cpu *cpu);
 /* Sets machine->stop and makes every processor leave cpu_run. */

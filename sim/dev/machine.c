@@ -206,6 +206,14 @@ static uint64_t wake_time(struct cpu *cpu)
     return t;
 }
 
+bool machine_idles(const struct machine *m)
+{
+    for (unsigned i = 0; i < m->n_cpus; i++)
+        if (m->cpus[i]->state == CPU_RUNNING || has_event(m->cpus[i]))
+            return false;
+    return true;
+}
+
 bool machine_wakes(struct cpu *cpu)
 {
     return wake_time(cpu) != UINT64_MAX;

@@ -44,7 +44,7 @@ enum { RBR_THR, IER, IIR_FCR, LCR, MCR, LSR, MSR, SCR };
 #define BAUD        115200 /* with a divisor of 1 */
 #define FRAME_BITS  10     /* a start bit, 8 bits, a stop bit */
 #define STALE_CHARS 4      /* "FIFO Interrupt Mode Operation": "4 continuous character times" */
-#define ASK_HZ      1000   /* how often the host is asked for input that does not come */
+#define ASK_MS      1      /* between two questions to the host for input that does not come */
 
 void uart_init(struct uart *u)
 {
@@ -90,7 +90,10 @@ static void ask(struct cpu *cpu, struct uart *u)
     if (byte >= 0)
         receive(cpu, u, byte);
     u->input_ended = byte == SIM_INPUT_ENDED;
-    u->asks = byte >= 0 ? characters(cpu, u, 1) : machine_time(cpu) + machine_when(cpu, 1, ASK_HZ);
+    u->asks =
+        byte >= 0 ? characters(cpu, u, 1) : machine_time(cpu) + machine_when(cpu, ASK_MS, 1000);
+    if (byte == SIM_INPUT_NONE && host->console_wait && machine_idles(cpu->machine))
+        host->console_wait(host->context, ASK_MS);
 }
 
 static bool open_to_host(const struct cpu *cpu, const struct uart *u)

@@ -79,6 +79,14 @@ static int console_in(void *context)
     return read(STDIN_FILENO, &byte, 1) == 1 ? byte : SIM_INPUT_ENDED;
 }
 
+static void console_wait(void *context, unsigned ms)
+{
+    struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    (void)context;
+    poll(&p, 1, ms);
+}
+
 static bool trace(void *context, const char *line)
 {
     (void)context;
@@ -103,6 +111,7 @@ struct sim_host streams_host(bool input, bool traced)
         setvbuf(stderr, buffer, _IOLBF, sizeof(buffer));
     return (struct sim_host){.console_out = console_out,
                              .console_in = input ? console_in : NULL,
+                             .console_wait = console_wait,
                              .trace = trace,
                              .note = note};
 }
