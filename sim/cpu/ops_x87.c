@@ -210,10 +210,17 @@ static HANDLER(free_register) /* FFREE, FFREEP */
     done(cpu, op);
     NEXT;
 }
-static HANDLER(no_operation) /* FNOP; FENI, FDISI, FSETPM of the 8087 and the 80287 */
+static HANDLER(no_operation) /* FNOP */
 {
     wait(cpu, op);
     done(cpu, op);
+    NEXT;
+}
+/* FENI and FDISI of the 8087, FSETPM of the 80287: nothing, and no state is affected. SDM vol. 1
+ * "Unsupported x87 FPU Instructions". */
+static HANDLER(obsolete)
+{
+    check_available(cpu, op);
     NEXT;
 }
 
@@ -439,7 +446,7 @@ static const op_fn register_forms[8][8] = {
     /* D9 */ {load_register, exchange, no_operation, store_register, function, function, function,
               function},
     /* DA */ {move_if, move_if, move_if, move_if, NULL, compare_unordered, NULL, NULL},
-    /* DB */ {move_if, move_if, move_if, move_if, no_operation, compare_flags, compare_flags, NULL},
+    /* DB */ {move_if, move_if, move_if, move_if, obsolete, compare_flags, compare_flags, NULL},
     /* DC */ {arith_register, arith_register, arith_register, arith_register, arith_register,
               arith_register, arith_register, arith_register},
     /* DD */ {free_register, exchange, store_register, store_register, compare_unordered,

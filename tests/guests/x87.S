@@ -121,6 +121,9 @@ faulting:
         fld1
         END
         CR0_WITH 0
+        TRY "FENI, FDISI, FSETPM: nothing, without waiting", none
+        .byte 0xdb, 0xe0, 0xdb, 0xe1, 0xdb, 0xe4
+        END
         TRY "FNCLEX does not wait", none
         fnclex
         END
