@@ -93,6 +93,11 @@ QEMU_DIFFERS = {
         (r"a control word|with its gate low", "QEMU's 8254 has no null count, and channel 2 counts without its gate in mode 0"),
         (r"LINT0 as a fixed|not acknowledged to|still has it", "QEMU answers LINT0 with the 8259's vector first"),
     ],
+    "xsave": [
+        (r"XSAVE with CR0.TS", "QEMU's XSAVE has no look at TS"),
+        (r"reserved bit of MXCSR", "QEMU takes reserved bits of MXCSR"),
+        (r"AVX alone saves MXCSR|XSAVEOPT: MXCSR", "QEMU takes MXCSR for a part of SSE alone"),
+    ],
     "simd": [
         (r"EM: MMX|EM and TS: SSE", "QEMU's EMMS has no look at EM; TS goes first"),
         (r"leaves the first page", "QEMU stores 16 bytes in two parts"),

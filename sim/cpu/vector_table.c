@@ -71,6 +71,7 @@ const struct vector_recipe vector_integer[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     BOTH(PMADDWD, madd16, RULES(0)),
     BOTH(PMADDUBSW, maddus8, RULES(0)),
     BOTH(PSADBW, sad8, RULES(0)),
+    BOTH(PCLMULQDQ, clmul, RULES(0)),
     BOTH(MPSADBW, mpsad, RULES(0)),
     BOTH(PHMINPOSUW, minpos, RULES(0)),
     BOTH(PAVGB, avg8, RULES(0)),

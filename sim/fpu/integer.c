@@ -138,6 +138,16 @@ VECTOR(sad8)
     for (unsigned i = 0; i < how->bytes; i++)
         d->u64[i / 8] += distance(a->u8[i], b->u8[i]);
 }
+/* PCLMULQDQ: a product without carries of the quadwords that the immediate selects. */
+VECTOR(clmul)
+{
+    uint64_t x = a->u64[how->imm & 1], y = b->u64[how->imm >> 4 & 1];
+    for (unsigned i = 0; i < 64; i++)
+        if (y >> i & 1) {
+            d->u64[0] ^= x << i;
+            d->u64[1] ^= i ? x >> (64 - i) : 0;
+        }
+}
 /* MPSADBW: the upper lane has its own three bits of the immediate. */
 VECTOR(mpsad)
 {

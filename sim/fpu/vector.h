@@ -49,7 +49,7 @@ typedef void vector_fn(union vector *d, const union vector *a, const union vecto
 /* integer.c: neighbours together. */
 #define VECTOR_SUMS(X)                                                                             \
     X(madd16)                                                                                      \
-    X(maddus8) X(sad8) X(mpsad) X(minpos) X(hadd16) X(hadd32) X(hadds16) X(hsub16) X(hsub32)       \
+    X(maddus8) X(sad8) X(clmul) X(mpsad) X(minpos) X(hadd16) X(hadd32) X(hadds16) X(hsub16) X(hsub32)       \
         X(hsubs16) X(test) X(testps) X(testpd)
 /* move.c */
 #define VECTOR_MOVES(X)                                                                            \

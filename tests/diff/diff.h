@@ -146,6 +146,7 @@ enum feature {
     F_SSE,
     F_SSE2,
     F_SSSE3,
+    F_PCLMUL,
     F_SSE41,
     F_SSE42,
     F_AVX,

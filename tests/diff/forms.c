@@ -432,6 +432,7 @@ const struct feature_bit feature_bits[F_COUNT] = {
     [F_MMX] = {"MMX", 1, 0, 3, 23},
     [F_SSE] = {"SSE", 1, 0, 3, 25},
     [F_SSE2] = {"SSE2", 1, 0, 3, 26},
+    [F_PCLMUL] = {"PCLMULQDQ", 1, 0, 2, 1},
     [F_SSSE3] = {"SSSE3", 1, 0, 2, 9},
     [F_SSE41] = {"SSE4.1", 1, 0, 2, 19},
     [F_SSE42] = {"SSE4.2", 1, 0, 2, 20},

@@ -198,6 +198,7 @@ static const struct row rows[] = {
     {IN, "pmaxud",         "66 0f 38 3f /r", "SVY",  "v", "v", "16", "dn2a",   F_SSE41, F_AVX2},
     {IN, "pmulld",         "66 0f 38 40 /r", "SVY",  "v", "v", "16", "dn2a",   F_SSE41, F_AVX2},
     {IN, "phminposuw",     "66 0f 38 41 /r", "SV",   "v", "v", "16", "da",     F_SSE41},
+    {IN, "pclmulqdq",      "66 0f 3a 44 /r", "SV",   "v", "v", "16", "dnai",   F_PCLMUL},
     {IN, "mpsadbw",        "66 0f 3a 42 /r", "SVY",  "v", "v", "16", "dn2ai",  F_SSE41, F_AVX2},
     {IN, "vpsrlvd",        "66 0f 38 45 /r", "VY",   "v", "v", "16", "dn2",    F_AVX2, F_AVX2},
     {IN, "vpsrlvq",        "66 0f 38 45 /r", "VY",   "v", "v", "16", "dn2w",   F_AVX2, F_AVX2},
