@@ -270,7 +270,7 @@ uint64_t hpet_read(struct cpu *cpu, uint32_t offset, unsigned bytes)
 {
     uint64_t value = read_register(cpu, offset & ~7u) >> (8 * (offset & 7));
 
-    return bytes < 8 ? value & (ARCH_BIT(8 * bytes) - 1) : value;
+    return value & (UINT64_MAX >> (64 - 8 * bytes));
 }
 
 /* A half that is written alone leaves the other as it is. */

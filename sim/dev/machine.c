@@ -478,7 +478,7 @@ uint64_t machine_read(struct cpu *cpu, uint64_t physical, unsigned bytes)
         return value;
     }
     page_read(cpu, physical, bytes, &value);
-    return bytes < 8 ? value & (ARCH_BIT(8 * bytes) - 1) : value;
+    return value & (UINT64_MAX >> (64 - 8 * bytes));
 }
 
 void machine_write(struct cpu *cpu, uint64_t physical, unsigned bytes, uint64_t value)
