@@ -21,6 +21,7 @@ GUESTS = BUILD / "test" / "guests"
 # guest: processors, profiles. Profiles differ in 1 GiB pages, x2APIC, the PMU.
 SYSTEM = {
     "paging": (1, ["skylake", "core2"]),
+    "code": (1, ["skylake", "core2"]),
     "exceptions": (1, ["skylake"]),
     "announced": (1, sorted(path.stem for path in pathlib.Path("sim/profiles").glob("*.profile"))),
     "privilege": (1, ["skylake"]),
