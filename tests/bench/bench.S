@@ -1,5 +1,5 @@
 /*
- * The loops of `make bench`. ALU, MEMORY, BRANCHY or CONSOLE chooses the loop; with COUNTERS the four general and the three
+ * The loops of `make bench`. ALU, MEMORY, BRANCHY, MIXED or CONSOLE chooses the loop; with COUNTERS the four general and the three
  * fixed counters count. Ends by the debug-exit port.
  */
 #include "tests/guests/long.inc"
@@ -64,6 +64,24 @@ main:
         ja 4f
         dec %ebx
 4:      dec %ecx
+        jnz 1b
+#elif defined(MIXED)
+        mov $4000000, %ecx
+        mov $0x4000000, %esi    /* 64 KiB of it, again and again */
+1:      mov %ecx, %edx
+        and $0xfff8, %edx
+        mov (%rsi,%rdx), %rax
+        lea 1(%rax,%rcx), %rbx
+        mov %rbx, (%rsi,%rdx)
+        movzbl %bl, %edi
+        shr $3, %rbx
+        cmp $64, %edi
+        jb 2f
+        xor %rbx, %r8
+2:      push %rcx
+        call leaf
+        pop %rcx
+        dec %ecx
         jnz 1b
 #elif defined(CONSOLE)
         mov $0x8000, %ecx       /* lines of 64 bytes to COM1, waiting as one does */
