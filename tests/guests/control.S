@@ -134,6 +134,59 @@ main:
         and $0xd01, %eax
         EQUAL "EFER: NXE, LMA, LME, SCE", %rax, $0xd01
 
+        /* SDM vol. 3 "Process-Context Identifiers (PCIDs)"; vol. 2 "INVPCID" */
+        mov $1, %eax
+        cpuid
+        bt $17, %ecx
+        jc 1f
+        TRY "CR4.PCIDE without PCIDs: #GP", 13, 0
+        mov %cr4, %rax
+        bts $17, %rax
+        mov %rax, %cr4
+        END
+        jmp 2f
+1:      TRY "INVPCID of PCID 5 without CR4.PCIDE: #GP", 13, 0
+        movq $5, invalidated
+        movq $0, invalidated + 8
+        mov $1, %eax
+        invpcid invalidated, %rax
+        END
+        mov %cr3, %rbx
+        lea 8(%rbx), %rax
+        mov %rax, %cr3          /* PWT, which is no PCID yet */
+        TRY "CR4.PCIDE while CR3[11:0] is not 0: #GP", 13, 0
+        mov %cr4, %rax
+        bts $17, %rax
+        mov %rax, %cr4
+        END
+        mov %rbx, %cr3
+        TRY "CR4.PCIDE while it is", none
+        mov %cr4, %rax
+        bts $17, %rax
+        mov %rax, %cr4
+        END
+        lea 5(%rbx), %rax
+        bts $63, %rax
+        TRY "CR3 takes a PCID, and bit 63, which keeps translations", none
+        mov %rax, %cr3
+        END
+        mov %cr3, %rax
+        lea 5(%rbx), %rsi
+        EQUAL "bit 63 is not kept", %rax, %rsi
+        TRY "INVPCID of PCID 5", none
+        mov $1, %eax
+        invpcid invalidated, %rax
+        END
+        TRY "INVPCID of PCID 1000H: #GP", 13, 0
+        movq $0x1000, invalidated
+        mov $1, %eax
+        invpcid invalidated, %rax
+        END
+        mov %rbx, %cr3
+        mov %cr4, %rax
+        btr $17, %rax
+        mov %rax, %cr4
+2:
         /* Other MSRs */
         TRY "RDMSR of one that is not there: #GP", 13, 0
         mov $0x12345678, %ecx
@@ -234,3 +287,7 @@ main:
         xgetbv
         END
         jmp finish
+
+        .section .bss
+        .balign 16
+invalidated: .skip 16
