@@ -62,7 +62,7 @@ QEMU_DIFFERS = {
         (r"in ring 0$", "QEMU's SYSRET faults in ring 3, as AMD's does"),
     ],
     "control": [
-        (r"CR0 bit 6", "QEMU keeps the bit"),
+        (r"CR0 bit 6|CR4.PCIDE without", "QEMU keeps the bit"),
         (r"CR0.NW|CR8 above|EFER|(RD|WR)MSR of one|not canonical is #GP|IA32_PAT|IA32_FMASK", NO_FAULT),
         (r"IA32_TIME_STAMP_COUNTER", "QEMU ignores the write"),
         (r"IA32_BIOS_SIGN_ID keeps the 0", "QEMU shows the revision at any time"),
