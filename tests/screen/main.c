@@ -42,7 +42,8 @@ int main(int argc, char **argv)
     if (argc < 5)
         return 2;
     FILE *serial = argc > 5 ? fopen(argv[5], "wb") : NULL;
-    struct sim_host host = {serial, console_out, console_in, NULL, NULL};
+    struct sim_host host = {
+        .context = serial, .console_out = console_out, .console_in = console_in};
     struct sim_options options = {.profile = argv[2],
                                   .cpus = 2,
                                   .memory = (uint64_t)64 << 20,
