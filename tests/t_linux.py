@@ -306,8 +306,28 @@ def commands_of(profile):
         yield "stacks", record("cycles:u", "calls", "ip,sym", "-c 10007 --call-graph lbr", STACKS), check_callgraph
     yield ("rdpmc", "rdpmc",
            lambda p, part: equal(part.lines, [str(constant("rdpmc", "KNOWN"))], f"{p}: RDPMC in user space"))  # fmt: skip
+    yield from excerpts(profile)
     if tools.metrics:
         yield "slots", "perf stat -x, -e slots:u known", check_slots
+
+
+# ---- The page ----
+
+EXCERPT = re.compile(r"^<!-- linux: (\S+) (.*) -->\n```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def excerpts(profile):
+    """Of docs/linux.md, what it shows for that processor: each with its command and its check."""
+    for number, (name, command, block) in enumerate(EXCERPT.findall(pathlib.Path("docs/linux.md").read_text("utf-8"))):
+        if name == profile:
+            yield (f"excerpt {number}", command, lambda p, part, block=block: check_excerpt(p, part, block))
+
+
+def check_excerpt(profile, part, block):
+    """Its lines stand together in what was printed, with anything for each ellipsis."""
+    lines = [r"\s*" + ".*?".join(map(re.escape, line.strip().split("…"))) + r"\s*" for line in block.splitlines()]
+    ok(lines and re.search("^" + "\n".join(lines) + "$", str(part), re.MULTILINE),
+       f"{profile}: docs/linux.md shows what is printed: {block.split(chr(10))[0].strip()}", part)  # fmt: skip
 
 
 def check_caps(profile, part):
