@@ -3,7 +3,7 @@
 The line "Performance Events: ..." is put together in arch/x86/events/intel/core.c (intel_pmu_init), by family, model
 and leaf 0AH; of PEBS in ds.c (intel_ds_init), by PERF_CAPABILITIES 11:8, 6 ('+': trap-like) and 14 (-baseline; from
 format 4 on, and 5 is called 4); of last branch records in lbr.c: the depth is the model's, or, where CPUID announces
-architectural ones, leaf 1CH's. "full-width counters" is PERF_CAPABILITIES 13; without them a period has 31 bits.
+architectural ones, leaf 1CH's; "XSAVE" stands before them where XSAVES saves them (leaf 0DH). "full-width counters" is PERF_CAPABILITIES 13; without them a period has 31 bits.
 """
 
 from dataclasses import dataclass
@@ -66,26 +66,27 @@ FACTS = {
               "Intel PMU driver.", 5, 48, 8, FULL, 4, 1 << 48 | 0xF_0000_00FF)
     ],
     "sapphirerapids": [
-        Facts("Architectural LBR, PEBS fmt4+-baseline, Sapphire Rapids events, AnyThread deprecated, 32-deep LBR, "
+        Facts("XSAVE Architectural LBR, PEBS fmt4+-baseline, Sapphire Rapids events, AnyThread deprecated, 32-deep LBR, "
               "full-width counters, Intel PMU driver.", 5, 48, 8, FULL, 4, 1 << 48 | 0xF_0000_00FF)
     ],
     # No PEBS into Processor Trace (PERF_CAPABILITIES 16), which real ones have: the model has no Processor Trace.
     "gracemont": [
-        Facts("Architectural LBR, PEBS fmt4+-baseline, Gracemont events, AnyThread deprecated, 32-deep LBR, "
+        Facts("XSAVE Architectural LBR, PEBS fmt4+-baseline, Gracemont events, AnyThread deprecated, 32-deep LBR, "
               "full-width counters, Intel PMU driver.", 5, 48, 6, FULL, 3, 0x7_0000_003F)
     ],
     # Leaf 0AH has what both kinds have in common; Linux knows what the P core has more, and says "PEBS-via-PT" of
     # every E core.
     "alderlake": [
-        Facts("Architectural LBR, PEBS fmt4+-baseline, Alderlake Hybrid events, AnyThread deprecated, 32-deep LBR, "
+        Facts("XSAVE Architectural LBR, PEBS fmt4+-baseline, Alderlake Hybrid events, AnyThread deprecated, 32-deep LBR, "
               "full-width counters, Intel PMU driver.", 5, 48, 8, FULL, 4, 1 << 48 | 0xF_0000_00FF,
               pmu="cpu_core"),
-        Facts("", 5, 48, 6, FULL, 3, 0x7_0000_003F, pmu="cpu_atom", also=("cpu_atom PMU driver: PEBS-via-PT",)),
+        Facts("", 5, 48, 6, FULL, 3, 0x7_0000_003F, also=("core: cpu_atom PMU driver: PEBS-via-PT",), pmu="cpu_atom"),
     ],
-    # Linux 6.1 knows no model C6H and no PEBS format 6, but the architecture's counters, and branch records.
+    # Linux 6.1 knows no model C6H and no PEBS format 6, but the architecture's counters, and branch records. Bit 48 is
+    # the P core's PERF_CAPABILITIES 15; of a hybrid that it does not know Linux believes the first processor.
     "arrowlake": [
-        Facts("Architectural LBR, no PEBS fmt6+, generic architected perfmon, AnyThread deprecated, 32-deep LBR, "
-              "full-width counters, Intel PMU driver.", 6, 48, 8, FULL, 3, 0x7_0000_00FF)
+        Facts("XSAVE Architectural LBR, no PEBS fmt6+, generic architected perfmon, AnyThread deprecated, 32-deep LBR, "
+              "full-width counters, Intel PMU driver.", 6, 48, 8, FULL, 3, 1 << 48 | 0x7_0000_00FF)
     ],
 }  # fmt: skip
 
@@ -101,11 +102,12 @@ class Tools:
     latency: bool = False  # mem_attr is set, and PEBS there
     metrics: bool = False  # slots and the metrics of Top-down, from icl_td_events_attrs on
     bts: bool = True
+    watchdog: bool = True  # kvm_guest_init() puts it off in a guest
 
 
 TOOLS = {
     "none": None,
-    "kvm": Tools("skylake", bts=False),
+    "kvm": Tools("skylake", bts=False, watchdog=False),
     "merom": Tools("core2", branches=4),
     "core2": Tools("core2", 2, 4),
     "westmere": Tools("westmere", 2, 16, latency=True),
