@@ -128,8 +128,13 @@ main:
         LACKS "VPCMPISTRI", 1, 0, ecx, 28, 0xc4, 0xe3, 0x79, 0x63, 0xc1, 0
         LACKS "VSQRTPD ymm", 1, 0, ecx, 28, 0xc5, 0xfd, 0x51, 0xc1
         LACKS "VZEROUPPER", 1, 0, ecx, 28, 0xc5, 0xf8, 0x77
+        mov $1, %eax
+        cpuid
+        bt $28, %ecx            /* without AVX there is no VEX form of these two */
+        jnc 1f
         LACKS "VAESENC", 1, 0, ecx, 25, 0xc4, 0xe2, 0x71, 0xdc, 0xc2
         LACKS "VPCLMULQDQ", 1, 0, ecx, 1, 0xc4, 0xe3, 0x71, 0x44, 0xc2, 0
+1:
         LACKS "VCVTPH2PS", 1, 0, ecx, 29, 0xc4, 0xe2, 0x79, 0x13, 0xc1
         LACKS "RDRAND", 1, 0, ecx, 30, 0x0f, 0xc7, 0xf0
         LACKS "ENCLU", 0x12, 0, eax, 0, 0x0f, 0x01, 0xd7
