@@ -197,6 +197,7 @@ static inline const union vector *get(struct cpu *cpu, const struct op *op, unsi
         *room = (union vector){.u64 = {op->vector_imm}};
         return room;
     default:
+        *room = (union vector){0};
         return room;
     }
 }
@@ -372,9 +373,10 @@ static void masked_move(struct cpu *cpu, const struct op *op, unsigned element)
 {
     cpu->op = op;
     vector_ready(cpu, op);
-    const union vector *mask = get(cpu, op, op->t, NULL);
+    union vector room;
+    const union vector *mask = get(cpu, op, op->t, &room);
     if (op->d == OPERAND_MEMORY) {
-        masked_store(cpu, op, mask, element, get(cpu, op, op->s, NULL));
+        masked_store(cpu, op, mask, element, get(cpu, op, op->s, &room));
         return;
     }
     struct masked m;
@@ -410,12 +412,13 @@ static unsigned explicit_length(const struct cpu *cpu, const struct op *op, enum
 }
 static u32 compare_texts(struct cpu *cpu, const struct op *op, bool explicit)
 {
-    union vector room;
+    union vector rooms[2];
     u32 rflags;
     unsigned imm = op->vector_imm;
     cpu->op = op;
     vector_ready(cpu, op);
-    const union vector *a = get(cpu, op, op->t, NULL), *b = get(cpu, op, op->s, &room);
+    const union vector *a = get(cpu, op, op->t, &rooms[0]);
+    const union vector *b = get(cpu, op, op->s, &rooms[1]);
     u32 found = text_compare(
         &(struct text){a, explicit ? explicit_length(cpu, op, RAX) : text_length(a, imm)},
         &(struct text){b, explicit ? explicit_length(cpu, op, RDX) : text_length(b, imm)}, imm,
