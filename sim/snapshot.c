@@ -141,8 +141,7 @@ static bool get(FILE *in, void *data, size_t n)
 static bool check(struct machine *m, FILE *in, FILE *err)
 {
     struct head mine = head_of(m), head;
-    struct profile p;
-    const uint8_t *bytes = (const uint8_t *)&p; /* unused ones between its members are 0 */
+    uint8_t profile[sizeof(struct profile)]; /* the unused bytes between its members are 0 */
     const char *why = NULL;
 
     if (!get(in, &head, sizeof(head)) || memcmp(head.magic, MAGIC, strlen("pmusim snapshot")) != 0)
@@ -155,8 +154,8 @@ static bool check(struct machine *m, FILE *in, FILE *err)
     else if (head.ram_size != mine.ram_size)
         why = "has another memory: --memory must be as it was";
     for (unsigned i = 0; !why && i < n_profiles(m); i++)
-        if (head.n_kinds != mine.n_kinds || !get(in, &p, sizeof(p)) ||
-            memcmp(bytes, (const uint8_t *)&m->own_profiles[i], sizeof(p)) != 0)
+        if (head.n_kinds != mine.n_kinds || !get(in, profile, sizeof(profile)) ||
+            memcmp(profile, (const uint8_t *)&m->own_profiles[i], sizeof(profile)) != 0)
             why = "has another processor: --profile and --set must be as they were";
     if (why)
         fprintf(err, "%s\n", why);

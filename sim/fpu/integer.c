@@ -88,7 +88,7 @@ LANE(sllv32, 32, uint32_t, y < 32 ? x << y : 0)
 LANE(sllv64, 64, uint64_t, y < 64 ? x << y : 0)
 LANE(srlv32, 32, uint32_t, y < 32 ? x >> y : 0)
 LANE(srlv64, 64, uint64_t, y < 64 ? x >> y : 0)
-LANE(srav32, 32, int32_t, x >> ((uint32_t)y < 32 ? y : 31))
+LANE(srav32, 32, int32_t, (int64_t)x >> ((uint32_t)y < 32 ? y : 31))
 
 /* One count for all lanes: the 64 low bits of b. */
 #define SHIFT(name, bits, type, within, beyond)                                                    \
@@ -107,7 +107,7 @@ SHIFT(srl16, 16, uint16_t, x >> n, 0)
 SHIFT(srl32, 32, uint32_t, x >> n, 0)
 SHIFT(srl64, 64, uint64_t, x >> n, 0)
 SHIFT(sra16, 16, int16_t, x >> n, x >> 15)
-SHIFT(sra32, 32, int32_t, x >> n, x >> 31)
+SHIFT(sra32, 32, int32_t, (int64_t)x >> n, (int64_t)x >> 31)
 // clang-format on
 
 /* ---- neighbours ---- */
