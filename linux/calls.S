@@ -5,8 +5,8 @@
  */
 #include "linux/system.inc"
 
-#define ROUNDS 80000
-#define TURNS  40
+#define ROUNDS 400000
+#define TURNS  4
 
     .globl _start
     .type _start, @function

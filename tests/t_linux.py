@@ -298,7 +298,7 @@ def commands_of(profile):
             yield (f"branches {level}", record("branches:u" + "p" * level, "calls", "ip", "-c 10007"),
                    lambda p, part, level=level: check_precise(p, part, level > 1))  # fmt: skip
     if tools.latency:
-        yield ("loads", record("", "loads", "addr,ip,sym", "-t load --ldlat 50 --all-user --count=5", how="perf mem record"),
+        yield ("loads", record("", "loads", "addr,ip,sym", "-t load --ldlat 50 --all-user --count=2", how="perf mem record"),
                check_loads)  # fmt: skip
     if tools.branches and facts.version > 1:
         yield "pairs", record("cycles:u", "calls", "brstack", "-c 50021 -j any,u", PAIRS), check_branches
