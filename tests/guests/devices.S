@@ -240,7 +240,7 @@ main:   mov $0xfee00000, %r15d
         PIT 0x38, 0xa9, 4
         COMES "mode 4 interrupts", BASE
         PUT MASTER, 0x20
-        NOT_COME "once"
+        NOT_COME "the strobe comes once"
         PIT 0x30, 0xff, 0xff
         PUT 0x43, 0xe2
         GET 0x40
@@ -299,7 +299,7 @@ main:   mov $0xfee00000, %r15d
         PUT UART + 4, 8         /* before anything is printed */
         EQUAL "loopback: RTS is CTS, OUT2 is DCD", %r12, $0x90
         EQUAL "MSR says that CTS changed", %r13, $1
-        EQUAL "once", %r14, $0
+        EQUAL "and says so once", %r14, $0
         PUT UART + 2, 1
         GET UART + 2
         EQUAL "IIR: FIFOs, no interrupt", %rax, $0xc1

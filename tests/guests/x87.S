@@ -11,6 +11,7 @@
         .set CR0, 0x80010031    /* PG, WP, NE, ET, PE */
         .set IE, 1
         .set ZE, 4
+        .set UE, 16
         .set PE, 0x20
         .set SF, 0x40
         .set ES, 0x80
@@ -167,6 +168,19 @@ faulting:
         STATUS "unmasked: ES and B, TOP stays", B + ES + IE + SF
         fnclex
 
+        /* SDM vol. 1 "Numeric Underflow Exception (#U)": unmasked, an exact result that is tiny is one too,
+         * and goes to a register with 24576 added to its exponent. */
+        movl $0x36f, control    /* UM = 0 */
+        fninit
+        fldcw control
+        filds minus_16390
+        fld1
+        fscale
+        STATUS "2 ** -16390, unmasked: UE, ES, B", B + ES + UE + (6 << 11)
+        fnclex
+        fstpt image
+        WORD "its exponent is adjusted", 8, (0x3fff-16390+24576)
+
         /* Memory that faults leaves the state. */
         fninit
         fld1
@@ -259,6 +273,7 @@ faulting:
 two_and_a_half: .double 2.5
 seven:  .long 7
 two:    .long 2
+minus_16390: .short -16390
 one:    .float 1
         .section .bss
         .balign 16
