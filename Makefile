@@ -211,5 +211,5 @@ $(UNIT_TESTS): $(O)/test/unit/%: tests/unit/%.c $$(%) \
 	@mkdir -p $(@D)
 	$(call run_as,CC)gcc $(UNIT_CFLAGS) $($(@F)_flags) $(filter %.c,$^) -lcmocka -o $@
 
-include linux/rules.mk $(wildcard tests/*/rules.mk)
+include $(wildcard linux/rules.mk tests/*/rules.mk)
 -include $(KERNEL_OBJ:.o=.d) $(SIM_OBJ:.o=.d) $(HOST_OBJ:.o=.d)

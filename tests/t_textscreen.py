@@ -119,6 +119,8 @@ for profile, cmdline, keys in [
     for console in ("serial", "serial,vga"):
         command = ["--profile", profile, "--cpus", "2", "--cmdline", f"{cmdline} console={console}", KERNEL]
         outs.append(run(PMUSIM, *(["--stdin"] if keys else []), *command, text_in=IDLE + keys if keys else None).out)
+    # But for what calibration measures, which hangs on when it begins.
+    outs = [re.sub(r"TSC \d+ kHz by HPET|CRC-32 \w{8}", "", out) for out in outs]
     ok(outs[0] and outs[0] == outs[1], f"{profile}, {cmdline}: a screen changes no byte of the serial line", outs[1])
     ok("\x1b" not in outs[1], f"{profile}, {cmdline}: which has no colours")
 

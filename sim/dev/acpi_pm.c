@@ -87,7 +87,10 @@ uint32_t acpi_pm_in(struct cpu *cpu, uint16_t port, unsigned bytes)
 
     for (unsigned i = 0; i < bytes; i++, offset++) {
         unsigned reg = offset >= PM_TMR ? PM_TMR : offset & ~1u;
-        value |= (read_register(cpu, reg) >> (8 * (offset - reg)) & 0xff) << (8 * i);
+        uint32_t byte = 0xff; /* behind the timer there is nothing */
+        if (offset - reg < sizeof(uint32_t))
+            byte = read_register(cpu, reg) >> (8 * (offset - reg)) & 0xff;
+        value |= byte << (8 * i);
     }
     return value;
 }
