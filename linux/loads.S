@@ -1,7 +1,6 @@
 /*
  * loads: near loads from one line of memory that is always in the first cache; far flushes a line and loads it again,
- * so that it comes from memory. 8 near loads for each far one. (pmusim's caches know no CLFLUSH: there only far's first
- * loads of a line are slow.)
+ * so that it comes from memory. 8 near loads for each far one.
  */
 #include "linux/system.inc"
 

@@ -115,6 +115,12 @@ equal(grown["front-end bound"], grown["fetch latency"], "code: and so front-end 
 grown = rounds("code", 1024, n=100, **{**INTO_L1I, "cache.l1i": "65536 16 64 4"})
 equal(grown["slots"], 100 * 1024, "code: an instruction cache of 64 KiB holds it")
 
+# CLFLUSH.
+grown = costs("flush", 3, MEMORY, "a line that is flushed comes from memory", **THREE_LEVELS)
+equal(grown and grown["LLC misses"], 1000, "flush: it had left every level")
+grown = rounds("flushcode", 2, **INTO_L1I)
+equal(grown["fetch latency"], 1000 * (MEMORY - 4) * WIDTH, "flushcode: and so does a line of instructions")
+
 # Stores to loads.
 costs("forward", 2, 5 + 1, "INC of memory costs the forwarding and the addition", uarch__lat_forward=5)
 costs("forward", 2, 2 / WIDTH, "without forwarding its rounds know nothing of each other")

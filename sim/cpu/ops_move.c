@@ -323,12 +323,13 @@ HANDLER(op_nop)
     NEXT;
 }
 /* CLFLUSH, CLFLUSHOPT: "subject to all permission checking and faults associated with a byte load"
- * (SDM vol. 2). The model's caches have nothing to write back, and keep the line. */
+ * (SDM vol. 2). The model's caches have nothing to write back. */
 HANDLER(op_flush)
 {
     struct span sp;
     cpu->op = op;
     span_open(cpu, &sp, op, ea(cpu, op, 1, ACCESS_READ), 1, ACCESS_READ, cpu->cpl == 3);
+    uarch_flush(cpu, sp.page[0].physical + (sp.linear & (PAGE_BYTES - 1)));
     NEXT;
 }
 HANDLER(op_salc)

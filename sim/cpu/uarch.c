@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "sim/cpu/window.h"
+#include "sim/dev/dev.h"
 
 #define TARGET_BITS      9
 #define TARGETS          (1U << TARGET_BITS)
@@ -93,6 +94,21 @@ static bool cache_touch(struct cache *c, uint64_t line)
         moved = was;
     }
     return false;
+}
+
+/* The ways behind it move up; its set has one free at the end. Returns whether it was there. */
+static bool cache_drop(struct cache *c, uint64_t line)
+{
+    if (!c->tag)
+        return false;
+    uint64_t *set = c->tag + ((line - 1) & c->set_mask) * c->ways, *end = set + c->ways;
+    for (; set < end && *set != line; set++)
+        ;
+    if (set == end)
+        return false;
+    memmove(set, set + 1, (end - set - 1) * sizeof *set);
+    end[-1] = 0;
+    return true;
 }
 
 struct uarch *uarch_new(const struct profile *p)
@@ -346,6 +362,26 @@ void uarch_store_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
     struct access_time a;
     window_retires(cpu, &a);
     train(cpu->uarch, line, a.retires);
+}
+
+/* SDM vol. 2 "CLFLUSH—Flush Cache Line": "Invalidates from every level of the cache hierarchy in
+ * the cache coherence domain". */
+void uarch_flush(struct cpu *cpu, uint64_t physical)
+{
+    const struct machine *machine = cpu->machine;
+    for (unsigned i = 0; i < machine->n_cpus; i++) {
+        struct uarch *u = machine->cpus[i]->uarch;
+        struct model *m = u->model;
+        uint64_t line = (physical >> u->line_shift) + 1;
+        uint64_t *used_last = &u->l1_mru[(line - 1) & u->l1_set_mask];
+        if (*used_last == line)
+            *used_last = 0;
+        cache_drop(&m->l1d, line);
+        cache_drop(&m->l2, line);
+        cache_drop(&m->llc, line);
+        if (cache_drop(&m->l1i, line))
+            u->fetches++;
+    }
 }
 
 void uarch_device_access(struct cpu *cpu)

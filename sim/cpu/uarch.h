@@ -61,6 +61,8 @@ struct uarch {
 void uarch_load_slow(struct cpu *cpu, uint64_t linear, uint64_t physical);
 void uarch_store_slow(struct cpu *cpu, uint64_t linear, uint64_t physical);
 void uarch_device_access(struct cpu *cpu);
+/* The line leaves every cache of every processor. */
+void uarch_flush(struct cpu *cpu, uint64_t physical);
 void uarch_tlb_miss(struct cpu *cpu, unsigned levels);
 
 /* Code is to run that may not be in the instruction cache: looks its lines up, fills, spends. */

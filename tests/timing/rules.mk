@@ -1,6 +1,6 @@
 # The loops of tests/t_timing.py, each a program.
 
-TIMING_LOOPS := multiply independent bytes code forward moved branches walk down
+TIMING_LOOPS := multiply independent bytes code forward moved flush flushcode branches walk down
 TIMING_CHASES := 1 2 4 8
 TIMING := $(TIMING_LOOPS:%=$(O)/test/timing/%.elf) $(TIMING_CHASES:%=$(O)/test/timing/chase%.elf) \
 	$(O)/test/timing/apart2.elf

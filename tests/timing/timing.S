@@ -85,6 +85,16 @@ main:
         add $8, %eax
         and $0xff8, %eax
         jmp 1b
+#elif defined(LOOP_flush)       /* a chase on one line that is never there */
+        mov $RINGS, %edi
+        mov %rdi, (%rdi)
+1:      clflush (%rdi)
+        mov (%rdi), %rdi
+        jmp 1b
+#elif defined(LOOP_flushcode)
+        .balign 64
+1:      clflush 1b(%rip)
+        jmp 1b
 #elif defined(LOOP_branches)    /* half of those in the middle are mispredicted, more or less */
         mov $1, %eax
 1:      imul $1664525, %eax, %eax
