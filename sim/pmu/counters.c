@@ -160,14 +160,23 @@ static uint64_t follow_cycles(struct pmu *pmu, struct counter *c, uint64_t event
 
 /* ---- Overflow and PMI ---- */
 
-void pmi_request(struct pmu *pmu, const char *why)
+static void request(struct pmu *pmu, unsigned cycles, const char *why)
 {
-    const struct cpu *cpu = pmu->cpu;
-    uint64_t due = cpu->now + (uint64_t)pmu->profile->pmu.skid * pmu->profile->uarch.retire_width;
+    uint64_t due = pmu->cpu->now + (uint64_t)cycles * pmu->profile->uarch.retire_width;
     if (due < pmu->pmi_due) /* one request serves every cause that comes before it is raised */
         pmu->pmi_due = due;
     pmu_note(pmu, "%s", why);
     cpu_reschedule(pmu->cpu);
+}
+
+void pmi_request(struct pmu *pmu, const char *why)
+{
+    request(pmu, pmu->profile->pmu.skid, why);
+}
+
+void pmi_request_at_once(struct pmu *pmu, const char *why)
+{
+    request(pmu, 0, why);
 }
 
 /* SDM vol. 3 "Architectural Performance Monitoring Version 2": a carry out of the counter sets its

@@ -220,6 +220,7 @@ uint64_t counter_made(const struct pmu *pmu, const struct counter *c);
 void pmu_attend(struct pmu *pmu);
 /* Asks for a PMI (after the profile's skid). */
 void pmi_request(struct pmu *pmu, const char *why);
+void pmi_request_at_once(struct pmu *pmu, const char *why);
 void pmu_note(struct pmu *pmu, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- lbr.c, lbr_arch.c, bts.c, pebs.c, pebs_record.c ---- */

@@ -86,13 +86,17 @@ static void reload(struct pmu *pmu)
 
 /* "After the processor writes a PEBS record and updates PEBS Index, if the PEBS Index reaches the
  * threshold value of this field, the processor will generate a performance interrupt", with OvfBuf.
- * "No signaling is generated when PEBS buffer is full." */
+ * "No signaling is generated when PEBS buffer is full." The record is written between two
+ * instructions, and "the PMI request is held until the processor completes processing of PEBS": it
+ * has no skid. Linux relies on it: where a record has no EventingIP, intel_pmu_pebs_fixup_ip()
+ * finds the instruction from the last branch record, which FREEZE_LBRS_ON_PMI has to stop right
+ * there. */
 static void signal_threshold(struct pmu *pmu, bool reached)
 {
     if (!errata_pebs_pmi(pmu, reached))
         return;
     pmu->global_status |= GLOBAL_STATUS_OVF_BUF;
-    pmi_request(pmu, "PEBS buffer reached its threshold");
+    pmi_request_at_once(pmu, "PEBS buffer reached its threshold");
 }
 
 static void record(struct pmu *pmu, unsigned bit, uint64_t applicable)

@@ -174,6 +174,20 @@ static void threshold_sets_ovfbuf_and_raises_a_pmi(void **state)
     }
 }
 
+/* The PMI, and what it freezes, comes with the record, whatever a counter's overflow takes. */
+static void the_thresholds_pmi_has_no_skid(void **state)
+{
+    (void)state;
+    FOR_EACH_GENERATION(g)
+    {
+        set_up_changed(g, 1, g->size, "pmu.skid=50", NULL);
+        instructions(g, 1, 3);
+        CHECK_EQUAL(pmis(), 0, "PMIs before the record");
+        instructions(g, 4, 4);
+        CHECK_EQUAL(pmis(), 1, "PMIs with the record");
+    }
+}
+
 /* "If the bounds checks fail, the PEBS will be skipped entirely"; "No signaling is generated when
  * PEBS buffer is full". */
 static void full_buffer_skips_silently(void **state)
@@ -659,6 +673,7 @@ const struct CMUnitTest pebs_tests[] = {
     RULE(record_layout_by_format),
     RULE(status_or_applicable_counters),
     RULE(threshold_sets_ovfbuf_and_raises_a_pmi),
+    RULE(the_thresholds_pmi_has_no_skid),
     RULE(full_buffer_skips_silently),
     RULE(unmapped_store_skips),
     RULE(what_cannot_be_precise_writes_nothing),
