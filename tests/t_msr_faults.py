@@ -15,7 +15,7 @@ from harness import KERNEL, PMUSIM, ok, run
 
 ALL = os.environ.get("ALL") == "1"
 NEVER = 10**9
-MOST = 2000 if ALL else 8  # of one experiment: some do the same a thousand times
+MOST = 2000 if ALL else 5  # of one experiment: some do the same a thousand times
 # Profile, command line, and every how manieth access of the initialization and of an experiment is refused:
 # in `make test`, and with ALL=1.
 MACHINES = [

@@ -4,7 +4,7 @@
 usage: t_mutations.py [WORD ...]     WORD: the mutants with it in their names
 
 The mutants and what each must turn red are the tables of tests/mutants. Those for the experiments must turn
-exactly the named ones not ok. Without WORD and ALL=1 in the environment (make mutants) every ninth of those runs
+exactly the named ones not ok. Without WORD and ALL=1 in the environment (make mutants) a sample of those runs
 and fewer of the others, but each must still have its place in the sources.
 """
 
@@ -28,7 +28,7 @@ GUEST_LIMIT = 5000000  # instructions: a broken machine may hang or print for ev
 SEQUENCES = 300000  # of the differential test
 WORKERS = min(2, os.cpu_count() or 1)
 # In `make test` one of so many: of those for the experiments, and of the others.
-SAMPLE_EXPERIMENTS, SAMPLE = 9, 27
+SAMPLE_EXPERIMENTS, SAMPLE = 15, 60
 
 
 def experiments(profile, pmusim=PMUSIM):

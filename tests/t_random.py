@@ -6,5 +6,5 @@ import os
 import harness
 import random_profiles
 
-random_profiles.check(first=1, count=10000 if os.environ.get("ALL") == "1" else 500)
+random_profiles.check(first=1, count=10000 if os.environ.get("ALL") == "1" else 300)
 harness.done()
