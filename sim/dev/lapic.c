@@ -88,6 +88,7 @@ struct lapic {
 
 static void lint0_interrupt(struct lapic *l);
 static uint64_t timer_expiry(struct lapic *l);
+static void timer_settle(struct lapic *l);
 static void timer_skip(struct lapic *l);
 
 static bool profile_has(const struct profile *p, uint32_t ecx_bit)
@@ -361,7 +362,7 @@ static void write_lvt(struct lapic *l, enum lvt n, uint32_t value)
 {
     uint32_t mode_changed;
 
-    timer_skip(l);
+    timer_settle(l);
     value &= lvt_bits[n].writable;
     if (value & APIC_LVT_TRIGGER_LEVEL)
         value |= l->lvt[n] & APIC_LVT_REMOTE_IRR;
@@ -386,7 +387,7 @@ static void write_lvt(struct lapic *l, enum lvt n, uint32_t value)
 
 static void write_svr(struct lapic *l, uint32_t value)
 {
-    timer_skip(l);
+    timer_settle(l);
     l->svr = value & SVR_WRITABLE;
     if (!(l->svr & APIC_SVR_ENABLE))
         for (unsigned i = 0; i < LVT_N; i++)
@@ -470,20 +471,31 @@ static void timer_skip(struct lapic *l)
     }
 }
 
-static uint32_t current_count(struct lapic *l)
-{
-    timer_skip(l);
-    if (deadline_mode(l) || !l->first)
-        return 0;
-    return l->first - counted(l);
-}
-
 static uint64_t timer_deadline(struct lapic *l)
 {
     /* A masked expiry changes nothing that cannot be worked out when it is looked at. */
     if (!software_enabled(l) || (l->lvt[LVT_TIMER] & APIC_LVT_MASK))
         return UINT64_MAX;
     return timer_expiry(l);
+}
+
+/* Before a register is read or changed: what expired up to now has interrupted, also when that was
+ * in the instruction that does it, after the last look at the deadline. */
+static void timer_settle(struct lapic *l)
+{
+    bool due = timer_deadline(l) <= l->cpu->now;
+
+    timer_skip(l);
+    if (due)
+        receive_fixed(l, l->lvt[LVT_TIMER] & APIC_LVT_VECTOR, false);
+}
+
+static uint32_t current_count(struct lapic *l)
+{
+    timer_settle(l);
+    if (deadline_mode(l) || !l->first)
+        return 0;
+    return l->first - counted(l);
 }
 
 uint64_t lapic_deadline(struct lapic *l)
@@ -496,10 +508,7 @@ void lapic_tick(struct lapic *l)
 {
     if (fault_deadline(l->cpu) <= l->cpu->now)
         fault_tick(l->cpu);
-    if (timer_deadline(l) > l->cpu->now)
-        return;
-    timer_skip(l);
-    receive_fixed(l, l->lvt[LVT_TIMER] & APIC_LVT_VECTOR, false);
+    timer_settle(l);
 }
 
 bool lapic_timer_wakes(struct lapic *l)
@@ -514,6 +523,7 @@ static void write_initial(struct lapic *l, uint32_t value)
 {
     if (deadline_mode(l)) /* "writes to the initial-count register are ignored" */
         return;
+    timer_settle(l);
     l->initial = l->first = value;
     l->started = l->cpu->now;
     cpu_reschedule(l->cpu);
@@ -889,7 +899,7 @@ bool lapic_rdmsr(struct lapic *l, uint32_t msr, uint64_t *value)
     if (msr == MSR_IA32_TSC_DEADLINE) {
         if (!l->has_deadline)
             return false;
-        timer_skip(l);
+        timer_settle(l);
         *value = deadline_mode(l) ? l->deadline : 0;
         return true;
     }
@@ -913,6 +923,7 @@ bool lapic_wrmsr(struct lapic *l, uint32_t msr, uint64_t value)
         if (!l->has_deadline)
             return false;
         /* "In other timer modes, a write to the MSR is ignored." */
+        timer_settle(l);
         if (deadline_mode(l)) {
             l->deadline = value;
             cpu_reschedule(l->cpu);

@@ -6,7 +6,8 @@
 #include "x86/pmu.h"
 #include "x86/apic.h"
 
-#define LAST(width) (low_bits(width)) /* one before the carry */
+#define TIMER_VECTOR 0xd0
+#define LAST(width)  (low_bits(width)) /* one before the carry */
 
 /* The vector that the local APIC would interrupt with, as IRR shows it; -1: none. */
 static int pending(void)
@@ -281,6 +282,24 @@ static void pmi_masks_its_lvt_entry(void **state)
 }
 
 /* With delivery mode NMI it is an NMI, without a vector, and the mask is set all the same. */
+/* Linux writes LVT perfmon in every PMI: an expiry in the midst of that write must not be lost. */
+static void timer_expires_while_an_entry_is_written(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t offset, value;
+    } writes[] = {{LVT_PERFMON, APIC_LVT_MASK | PMI_VECTOR}, {APIC_TIMER_INITIAL, 1000}};
+    for (unsigned i = 0; i < LENGTH(writes); i++) {
+        rig_start("skylake", NULL);
+        apic_arm(APIC_LVT_DELIVERY_FIXED);
+        apic_write(APIC_LVT_TIMER, TIMER_VECTOR);
+        apic_write(APIC_TIMER_INITIAL, 1);
+        rig.cpu->now += slot_rate(&rig.profile);
+        apic_write(writes[i].offset, writes[i].value);
+        CHECK_EQUAL(pending(), TIMER_VECTOR, "a write of %XH", writes[i].offset);
+    }
+}
+
 static void pmi_as_nmi(void **state)
 {
     (void)state;
@@ -338,6 +357,7 @@ const struct CMUnitTest overflow_tests[] = {
     RULE(version_1_pmi),
     RULE(pmi_comes_after_the_skid),
     RULE(pmi_masks_its_lvt_entry),
+    RULE(timer_expires_while_an_entry_is_written),
     RULE(pmi_as_nmi),
     RULE(software_disabled_apic_takes_no_pmi),
     RULE(one_pmi_for_overflows_that_meet),
