@@ -246,7 +246,9 @@ def check_loads(profile, part):
     start, size = symbols["far_data"], constant("loads", "LINE") * constant("loads", "LINES")
     seen = [(int(words[0], 16), words[-1]) for words in tally(part) if re.fullmatch(r"[0-9a-f]+", words[0])]
     wrong = [(hex(at), name) for at, name in seen if not start <= at < start + size or name != "far"]
-    ok(len(seen) >= 5 and not wrong, f"{profile}: perf mem record: slow loads are far's, of far_data",
+    # All of far's are slow, and each 41st or 42nd is sampled.
+    least = constant("loads", "ROUNDS") // 50
+    ok(len(seen) >= least and not wrong, f"{profile}: perf mem record: slow loads are far's, of far_data",
        f"{len(seen)} samples; not so: {wrong[:10]}")  # fmt: skip
 
 
@@ -298,7 +300,8 @@ def commands_of(profile):
             yield (f"branches {level}", record("branches:u" + "p" * level, "calls", "ip", "-c 10007"),
                    lambda p, part, level=level: check_precise(p, part, level > 1))  # fmt: skip
     if tools.latency:
-        yield ("loads", record("", "loads", "addr,ip,sym", "-t load --ldlat 50 --all-user --count=2", how="perf mem record"),
+        # No shorter period than 32 on haswell, where Linux refuses it: hsw_limit_period(), for an erratum.
+        yield ("loads", record("", "loads", "addr,ip,sym", "-t load --ldlat 50 --all-user --count=41", how="perf mem record"),
                check_loads)  # fmt: skip
     if tools.branches and facts.version > 1:
         yield "pairs", record("cycles:u", "calls", "brstack", "-c 50021 -j any,u", PAIRS), check_branches
