@@ -9,8 +9,8 @@
 # Linux arch/x86/events/intel/{core,ds,lbr}.c; CPUID leaf 0AH from the dumps of the InstLatx64
 # collection, 15H and the revision of the microcode from memory, the others composed; cache and
 # latency figures from Intel's optimization reference manual, rounded. IA32_PERF_CAPABILITIES is
-# composed, and LBR_FMT in it from the layout of the records. PEBS with events that are not precise is
-# not modelled.
+# composed, and LBR_FMT in it from the layout of the records. PEBS on
+# IA32_PMC0 takes all events, precise or not.
 #
 # Of the processor's features only those are announced that the simulator executes:
 # docs/simulator.md, "What the processors announce", lists what the silicon has besides. DS, DTES64,
@@ -83,13 +83,13 @@ pmu.lbr_info = no
 pmu.offcore_rsp = 2
 pmu.skid = 20
 
-event.0x3c.0x00 = CPU_CLK_UNHALTED.CORE_P core-cycle
-event.0x3c.0x01 = CPU_CLK_UNHALTED.REF ref-cycle
+event.0x3c.0x00 = CPU_CLK_UNHALTED.CORE_P core-cycle pebs
+event.0x3c.0x01 = CPU_CLK_UNHALTED.REF ref-cycle pebs
 event.0xc0.0x00 = INST_RETIRED.ANY_P insn pebs
 event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch pebs
 event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict pebs
-event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
-event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
+event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref pebs
+event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss pebs
 event.0xc2.0x00 = UOPS_RETIRED.ANY uops pebs
 event.0xc4.0x7e = BR_INST_RETIRED.JCC branch-cond pebs
 event.0xc4.0xf9 = BR_INST_RETIRED.CALL branch-call pebs
@@ -102,9 +102,9 @@ event.0xd1.0x01 = MEM_LOAD_UOPS_RETIRED.L1_HIT l1-hit pebs
 event.0xd1.0x02 = MEM_LOAD_UOPS_RETIRED.L2_HIT l2-hit pebs
 event.0xd1.0x08 = MEM_LOAD_UOPS_RETIRED.L1_MISS l1-miss pebs
 event.0xd1.0x10 = MEM_LOAD_UOPS_RETIRED.L2_MISS l2-miss pebs
-event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt
-event.0xcb.0x02 = HW_INTERRUPTS.MASKED masked-cycle
-event.0xcb.0x04 = HW_INTERRUPTS.PENDING_AND_MASKED waiting-cycle
+event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt pebs
+event.0xcb.0x02 = HW_INTERRUPTS.MASKED masked-cycle pebs
+event.0xcb.0x04 = HW_INTERRUPTS.PENDING_AND_MASKED waiting-cycle pebs
 # Known and not counted, from memory of Intel's event list.
 event.0x03.0x02 = LD_BLOCKS.STORE_FORWARD uncounted
 event.0x0e.0x00 = UOPS_ISSUED.ANY uncounted

@@ -306,6 +306,18 @@ static void every_overflowed_pebs_counter_is_reloaded(void **state)
     CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + 1), minus(50), "the stores");
 }
 
+/* Goldmont: "PEBS is supported using IA32_PMC0 for all events", the clock, CPU_CLK_UNHALTED.CORE_P,
+ * among them. */
+static void goldmont_records_events_that_are_not_precise(void **state)
+{
+    (void)state;
+    static const struct pebs clock = {"goldmont", 0x003c, EV_INSN, 3, 200};
+    set_up(&clock, 9, clock.size);
+    pass(0, EV_INSN, 1, 4 * rig.profile.uarch.retire_width);
+    pass(0, EV_INSN, 1, 4 * rig.profile.uarch.retire_width);
+    CHECK_EQUAL(used(), clock.size, "a record");
+}
+
 static void load(uint64_t linear, unsigned level, unsigned latency)
 {
     rig.cpu->last_load.linear = linear;
@@ -674,6 +686,7 @@ const struct CMUnitTest pebs_tests[] = {
     RULE(status_or_applicable_counters),
     RULE(threshold_sets_ovfbuf_and_raises_a_pmi),
     RULE(the_thresholds_pmi_has_no_skid),
+    RULE(goldmont_records_events_that_are_not_precise),
     RULE(full_buffer_skips_silently),
     RULE(unmapped_store_skips),
     RULE(what_cannot_be_precise_writes_nothing),
