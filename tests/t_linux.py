@@ -326,8 +326,9 @@ def commands_of(profile):
         branches = event("branches", "u")
         yield (f"group {cpu}", f"{on} -e '{{{','.join([branches] * kind.general)}}}' known",
                lambda p, part, kind=kind: check_group(p, kind, part))  # fmt: skip
+        # A turn takes a tick of 4 ms and brings one event more; the program lasts three.
         yield (f"multiplexed {cpu}", "echo 1 | tee /sys/bus/event_source/devices/cpu*/perf_event_mux_interval_ms >/dev/null; "
-               f"{on} -e {','.join([branches] * (kind.general + 4))} shares-long", check_multiplexed)  # fmt: skip
+               f"{on} -e {','.join([branches] * (kind.general + min(4, kind.general)))} shares-long", check_multiplexed)  # fmt: skip
     # At a frequency Linux changes the period with each sample (perf_adjust_period()): they come as by chance. At four
     # instructions a cycle and 5.7 GHz, the fastest of the profiles, 160 million instructions take 7 ms, or 175 samples.
     yield ("frequency", record("cycles:u", "shares-long", "ip,sym", "-F 25000", SYMBOLS),
