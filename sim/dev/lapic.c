@@ -89,7 +89,6 @@ struct lapic {
 static void lint0_interrupt(struct lapic *l);
 static uint64_t timer_expiry(struct lapic *l);
 static void timer_settle(struct lapic *l);
-static void timer_skip(struct lapic *l);
 
 static bool profile_has(const struct profile *p, uint32_t ecx_bit)
 {
@@ -922,8 +921,8 @@ bool lapic_wrmsr(struct lapic *l, uint32_t msr, uint64_t value)
     if (msr == MSR_IA32_TSC_DEADLINE) {
         if (!l->has_deadline)
             return false;
-        /* "In other timer modes, a write to the MSR is ignored." */
         timer_settle(l);
+        /* "In other timer modes, a write to the MSR is ignored." */
         if (deadline_mode(l)) {
             l->deadline = value;
             cpu_reschedule(l->cpu);

@@ -53,25 +53,13 @@ VECTOR(store_high64)
     UNUSED(how);
     d->u64[0] = b->u64[1];
 }
-VECTOR(load_low64)
-{
-    UNUSED(how);
-    d->u64[0] = b->u64[0];
-    d->u64[1] = a->u64[1];
-}
-VECTOR(load_high64)
-{
-    UNUSED(how);
-    d->u64[0] = a->u64[0];
-    d->u64[1] = b->u64[0];
-}
 VECTOR(high_to_low) /* MOVHLPS */
 {
     UNUSED(how);
     d->u64[0] = b->u64[1];
     d->u64[1] = a->u64[1];
 }
-VECTOR(low_to_high) /* MOVLHPS */
+VECTOR(low_to_high) /* MOVLHPS; MOVHPS and MOVHPD from memory */
 {
     UNUSED(how);
     d->u64[0] = a->u64[0];

@@ -54,7 +54,7 @@ typedef void vector_fn(union vector *d, const union vector *a, const union vecto
 /* move.c */
 #define VECTOR_MOVES(X)                                                                            \
     X(move)                                                                                        \
-    X(move32) X(move64) X(move_low32) X(move_low64) X(store_high64) X(load_low64) X(load_high64)   \
+    X(move32) X(move64) X(move_low32) X(move_low64) X(store_high64)   \
         X(high_to_low) X(low_to_high) X(dup_low64) X(dup_even32) X(dup_odd32) X(packss16)          \
             X(packss32) X(packus16) X(packus32) X(unpackl8) X(unpackl16) X(unpackl32) X(unpackl64) \
                 X(unpackh8) X(unpackh16) X(unpackh32) X(unpackh64) X(shuffle8) X(shuffle16)        \

@@ -6,8 +6,7 @@
 # "Architectural Performance Monitoring Version 5"; SDM vol. 4, MSRs of 06_7EH; Linux
 # arch/x86/events/intel/{core,ds,lbr}.c; perfmon's event list for Ice Lake; cache and latency
 # figures from Intel's optimization reference manual, rounded. PEBS is adaptive (format 4, with
-# PEBS_BASELINE: every event on every counter, fixed ones as well); its group of XMM registers holds
-# zeros.
+# PEBS_BASELINE: every event on every counter, fixed ones as well).
 #
 # Of the processor's features only those are announced that the simulator executes:
 # docs/simulator.md, "What the processors announce", lists what the silicon has besides. DS, DTES64,
