@@ -477,6 +477,16 @@ const char *pmu_no_general(unsigned wanted)
     return info.n_general < wanted ? text : NULL;
 }
 
+uint64_t pmu_event(unsigned event)
+{
+    return info.kind->events[event].code;
+}
+
+const char *pmu_event_title(unsigned event)
+{
+    return info.kind->events[event].name;
+}
+
 const char *pmu_no_event(unsigned event)
 {
     static char text[PMU_REASON];
@@ -484,10 +494,10 @@ const char *pmu_no_event(unsigned event)
     if (info.events >> event & 1)
         return NULL;
     if (info.leaf_23h.subleaves & CPUID_23_EAX_EVENTS)
-        why(text, "no %s event: CPUID.23H.3:EAX[%u] = 0", pmu_events[event].name, event);
+        why(text, "no %s event: CPUID.23H.3:EAX[%u] = 0", pmu_event_title(event), event);
     else if (length <= event)
-        why(text, "no %s event: CPUID.0AH:EAX[31:24] = %u", pmu_events[event].name, length);
+        why(text, "no %s event: CPUID.0AH:EAX[31:24] = %u", pmu_event_title(event), length);
     else
-        why(text, "no %s event: CPUID.0AH:EBX[%u] = 1", pmu_events[event].name, event);
+        why(text, "no %s event: CPUID.0AH:EBX[%u] = 1", pmu_event_title(event), event);
     return text;
 }

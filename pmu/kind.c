@@ -2,6 +2,7 @@
  * sections "... Version 1" to "... Version 6"; vol. 4 "IA-32 Architectural MSRs" for addresses. */
 #include "pmu/kind.h"
 
+#include "x86/events.h"
 #include "x86/msr.h"
 #include "x86/pmu.h"
 
@@ -10,8 +11,9 @@
 /* Counters and selects. A write takes 32 bits and extends the sign ("Full-Width Writes to
  * Performance Counter Registers"). */
 #define GENERAL                                                                                    \
-    .counters = {MSR_IA32_PMC0, 1}, .selects = {MSR_IA32_PERFEVTSEL0, 1}, .written_bits = 32,      \
-    .full_width = {MSR_IA32_A_PMC0, 1}, .lvt_masked = true, .debug_store = true
+    .events = pmu_events, .counters = {MSR_IA32_PMC0, 1}, .selects = {MSR_IA32_PERFEVTSEL0, 1},    \
+    .written_bits = 32, .full_width = {MSR_IA32_A_PMC0, 1}, .lvt_masked = true,                    \
+    .debug_store = true
 
 /* Version 2: fixed counters, the register that enables all, the status, the freeze. */
 #define GLOBAL                                                                                     \
@@ -40,7 +42,7 @@
 
 /* clang-format off */
 static const struct pmu_kind architectural[PMU_VERSION_KNOWN + 1] = {
-    [0] = {.status = 0},
+    [0] = {.events = pmu_events},
     [1] = {GENERAL, .enable = MSR_IA32_PERFEVTSEL0, .enable_bit = PERFEVTSEL_EN},
     [2] = {GENERAL, GLOBAL, .status_other = STATUS_2, .fixed_may_be_3 = true},
     [3] = {GENERAL, GLOBAL, .status_other = STATUS_3},

@@ -27,7 +27,10 @@ struct pmu_own {
     struct pmu_bank reload_causes, reload_values; /* auto counter reload: pmu/reload.h */
 };
 
+struct pmu_event;
+
 struct pmu_kind {
+    const struct pmu_event *events;    /* by PMU_EVENT_*: x86/events.h */
     struct pmu_bank counters, selects; /* the general ones */
     /* A write to a counter takes so many bits and fills the others with copies of the uppermost;
      * full_width is where all bits are taken, if the processor has it. */

@@ -88,6 +88,11 @@ const char *pmu_no_fixed(unsigned i);
 const char *pmu_no_general(unsigned wanted);
 const char *pmu_no_event(unsigned event);
 
+/* The event PMU_EVENT_* of this kind of PMU, for a select register: event and unit mask, to be ORed
+ * with PERFEVTSEL_*; and its name there. */
+uint64_t pmu_event(unsigned event);
+const char *pmu_event_title(unsigned event);
+
 /* The initial state: counters off and 0, PEBS off, overflow status cleared, DEBUGCTL 0 but for what
  * stays set (pmu/debugctl.h), RDPMC for ring 0 alone, no PMI handler, LVT perfmon unmasked with the
  * PMI vector. Harmless without a PMU. */

@@ -1,6 +1,7 @@
 /* Names of the architectural events. Pure: no hardware, so the host tests compile it. */
 #include "x86/events.h"
 
+#include "x86/amd.h"
 #include "x86/pmu.h"
 
 #include <stddef.h>
@@ -33,6 +34,17 @@ const struct pmu_event pmu_events[PMU_N_EVENTS] = {
         {"TOPDOWN_RETIRING.ALL_P",       EVENT_TOPDOWN_RETIRING_ALL_P,        6},
     [PMU_EVENT_LBR_INSERTS] =
         {"MISC_RETIRED.LBR_INSERTS",     EVENT_MISC_RETIRED_LBR_INSERTS,      6},
+};
+
+const struct pmu_event amd_events[PMU_N_EVENTS] = {
+    [PMU_EVENT_CORE_CYCLES] =
+        {"CYCLES_NOT_IN_HALT",              AMD_EVENT_CYCLES_NOT_IN_HALT,            0},
+    [PMU_EVENT_INSTRUCTIONS] =
+        {"RETIRED_INSTRUCTIONS",            AMD_EVENT_RETIRED_INSTRUCTIONS,          0},
+    [PMU_EVENT_BRANCHES] =
+        {"RETIRED_BRANCHES",                AMD_EVENT_RETIRED_BRANCHES,              0},
+    [PMU_EVENT_MISPREDICTS] =
+        {"RETIRED_BRANCHES_MISPREDICTED",   AMD_EVENT_RETIRED_BRANCHES_MISPREDICTED, 0},
 };
 /* clang-format on */
 

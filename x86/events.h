@@ -56,6 +56,9 @@ struct pmu_event {
     uint8_t version;
 };
 extern const struct pmu_event pmu_events[PMU_N_EVENTS];
+/* AMD's events that count the same (APM vol. 2 "Performance Monitoring Counters", the PPRs); a name
+ * of NULL where there is none that all its processors have. */
+extern const struct pmu_event amd_events[PMU_N_EVENTS];
 
 /* Names of the fixed counters' events, by counter; NULL past the last known one. */
 const char *pmu_fixed_event_name(unsigned counter);
