@@ -12,7 +12,7 @@ from harness import done, equal, ok
 
 PAGE = pathlib.Path("docs/simulator.md")
 ROW = re.compile(r"^\| (.+?) \| (.+?) \| `(.+)` \|$", re.MULTILINE)
-SECTION = re.compile(r"(vol\. [234], .+|—)$")
+SECTION = re.compile(r"((?:APM )?vol\. [234], .+|—)$")
 FUNCTION = re.compile(r"\b(?:RULE|cmocka_unit_test(?:_\w+)?)\((\w+)\b")
 POINT = re.compile(r'^ *(TRY|COUNTED|EQUAL|CHECK) "((?:[^"\\]|\\.)+)"', re.MULTILINE)
 

@@ -185,7 +185,12 @@
 #define APIC_EXT_FEATURE           0x400     /* [23:16]: how many LVT entries */
 #define APIC_EXT_FEATURE_LVT       0xff0000
 #define APIC_EXT_FEATURE_LVT_SHIFT 16
-#define APIC_EXT_CONTROL           0x410
+#define APIC_EXT_CONTROL           0x410    /* as the feature register's bits 2:0 */
+#define APIC_EXT_CONTROL_IERN      (1 << 0) /* the interrupt enable registers count */
+#define APIC_EXT_CONTROL_SN        (1 << 1) /* so does the specific end of interrupt */
+#define APIC_EXT_CONTROL_XAIDN     (1 << 2) /* APIC IDs of eight bits */
+#define APIC_EXT_SEOI              0x420
+#define APIC_EXT_IER               0x480 /* eight of them, 10H apart */
 #define APIC_EXT_LVT0              0x500 /* the next is 10H further */
 #define APIC_EXT_LVT_STRIDE        0x10
 

@@ -112,6 +112,8 @@ bool lapic_wrmsr(struct lapic *l, uint32_t msr, uint64_t value);
 void lapic_pmi(struct lapic *l);
 /* The same without the faults of --fault; true when it was delivered (enabled and not masked). */
 bool lapic_pmi_raise(struct lapic *l);
+/* An interrupt by that entry of AMD's extended LVT. */
+void lapic_extended(struct lapic *l, unsigned entry);
 /* Is there an interrupt for the processor, above its priority or from the 8259s? lapic_ack takes
  * it: its vector. */
 bool lapic_pending(struct lapic *l);

@@ -15,13 +15,16 @@
 #include "sim/fault.h"
 #include "sim/pmu/pmu.h"
 #include "sim/trace.h"
+#include "x86/amd.h"
 #include "x86/apic.h"
 #include "x86/msr.h"
 #include "x86/cpuid.h"
 
 /* Version register: integrated APIC, LVT entries 0 to 5, no EOI-broadcast suppression ("Local APIC
  * Version Register"). */
-#define VERSION          0x00050015
+#define VERSION 0x00050015
+/* APM vol. 2 "APIC Version Register". */
+#define VERSION_AMD      (0x00050010 | APIC_VERSION_EAS)
 #define SVR_RESET        0xff
 #define SVR_WRITABLE     0x1ff
 #define DIVIDE_WRITABLE  0x0b
@@ -64,16 +67,26 @@ static const struct {
     [LVT_ERROR] = {APIC_LVT_VECTOR | APIC_LVT_MASK, APIC_LVT_PENDING},
 };
 
+/* APM vol. 2 "Extended APIC Registers": four LVT entries; interrupts can be enabled one by one, a
+ * given one can be ended, APIC IDs can have eight bits, as ours have always. */
+#define EXTENDED_LVT_N        4
+#define EXTENDED_LVT_WRITABLE (APIC_LVT_VECTOR | APIC_LVT_DELIVERY | APIC_LVT_MASK)
+#define EXTENDED_LVT_LAST     (APIC_EXT_LVT0 + (EXTENDED_LVT_N - 1) * APIC_EXT_LVT_STRIDE)
+#define EXTENDED_CONTROL      (APIC_EXT_CONTROL_IERN | APIC_EXT_CONTROL_SN | APIC_EXT_CONTROL_XAIDN)
+#define EXTENDED_FEATURE      (EXTENDED_LVT_N << APIC_EXT_FEATURE_LVT_SHIFT | EXTENDED_CONTROL)
+
 struct lapic {
     struct cpu *cpu;
     uint64_t base; /* IA32_APIC_BASE */
-    bool has_x2apic, has_deadline;
+    bool has_x2apic, has_deadline, has_extended;
     uint8_t tpr;
     uint32_t ldr, dfr, svr;
     uint32_t esr, errors; /* as read; collected since the last write of the ESR */
     uint32_t icr_low, icr_high;
     uint32_t lvt[LVT_N];
     uint32_t irr[8], isr[8], tmr[8];
+    /* The extended space. */
+    uint32_t control, extended_lvt[EXTENDED_LVT_N], ier[8];
     bool lint0;  /* its level */
     bool extint; /* an ExtINT message of the I/O APIC, not yet acknowledged */
     /* "APIC Timer" */
@@ -90,10 +103,10 @@ static void lint0_interrupt(struct lapic *l);
 static uint64_t timer_expiry(struct lapic *l);
 static void timer_settle(struct lapic *l);
 
-static bool profile_has(const struct profile *p, uint32_t ecx_bit)
+static bool profile_has(const struct profile *p, uint32_t leaf, uint32_t ecx_bit)
 {
     for (unsigned i = 0; i < p->n_cpuid; i++)
-        if (p->cpuid[i].leaf == 1)
+        if (p->cpuid[i].leaf == leaf)
             return p->cpuid[i].ecx & ecx_bit;
     return false;
 }
@@ -142,10 +155,23 @@ static uint8_t processor_priority(const struct lapic *l)
     return (l->tpr & 0xf0) >= isrv ? l->tpr : isrv;
 }
 
+/* APM vol. 2 "Interrupt Enable Registers": once IERN is set, a requested vector whose bit is 0 is
+ * not taken. */
+static int highest_requested(const struct lapic *l)
+{
+    uint32_t requested[8];
+
+    if (!(l->control & APIC_EXT_CONTROL_IERN))
+        return highest(l->irr);
+    for (unsigned i = 0; i < 8; i++)
+        requested[i] = l->irr[i] & l->ier[i];
+    return highest(requested);
+}
+
 /* The highest vector that may be delivered; -1: none. */
 static int deliverable(const struct lapic *l)
 {
-    int vector = enabled(l) ? highest(l->irr) : -1;
+    int vector = enabled(l) ? highest_requested(l) : -1;
 
     return vector >= 0 && (vector & 0xf0) > (processor_priority(l) & 0xf0) ? vector : -1;
 }
@@ -206,11 +232,10 @@ uint8_t lapic_ack(struct lapic *l)
     return vector;
 }
 
-static void end_of_interrupt(struct lapic *l)
+/* vector: negative for none. */
+static void end_of(struct lapic *l, int vector)
 {
-    int vector = highest(l->isr);
-
-    if (vector < 0)
+    if (vector < 0 || !(l->isr[vector / 32] >> vector % 32 & 1))
         return;
     clear_bit(l->isr, vector);
     update(l);
@@ -223,6 +248,18 @@ static void end_of_interrupt(struct lapic *l)
         lint0_interrupt(l);
     }
     ioapic_eoi(l->cpu, vector);
+}
+
+static void end_of_interrupt(struct lapic *l)
+{
+    end_of(l, highest(l->isr));
+}
+
+/* APM vol. 2 "Specific End of Interrupt Register": of this vector, whatever else is in service. */
+static void specific_end_of_interrupt(struct lapic *l, uint32_t value)
+{
+    if (l->control & APIC_EXT_CONTROL_SN)
+        end_of(l, value & APIC_LVT_VECTOR);
 }
 
 /* "Interrupt Acceptance for Fixed Interrupts": TMR says whether it is a level. */
@@ -315,6 +352,27 @@ void lapic_pmi(struct lapic *l)
         trace_pmi(l->cpu, "lost: --fault pmi=lost");
 }
 
+/* APM vol. 2 "Extended Local Vector Table Registers": a source of the processor's, for IBS the one
+ * that IbsCtl names. Nothing sets the mask. */
+void lapic_extended(struct lapic *l, unsigned entry)
+{
+    uint32_t lvt = entry < EXTENDED_LVT_N ? l->extended_lvt[entry] : APIC_LVT_MASK;
+    char what[64];
+
+    if (!l->has_extended || !enabled(l) || (lvt & APIC_LVT_MASK)) {
+        if (l->cpu->trace & TRACE_PMI)
+            trace_pmi(l->cpu, "dropped: the extended LVT entry is masked");
+        return;
+    }
+    snprintf(what, sizeof(what), "extended LVT entry %u: %03XH", entry, lvt);
+    if (l->cpu->trace & TRACE_PMI)
+        trace_pmi(l->cpu, what);
+    if (delivery_mode(lvt) == MODE_NMI)
+        cpu_attend(l->cpu, ATTN_NMI);
+    else if (delivery_mode(lvt) == MODE_FIXED)
+        receive_fixed(l, lvt & APIC_LVT_VECTOR, false);
+}
+
 /* LINT0 as a source of this local APIC's own: an edge, or a level that lasts ("Local Vector
  * Table": Remote IRR). */
 static void lint0_interrupt(struct lapic *l)
@@ -391,8 +449,17 @@ static void write_svr(struct lapic *l, uint32_t value)
     if (!(l->svr & APIC_SVR_ENABLE))
         for (unsigned i = 0; i < LVT_N; i++)
             l->lvt[i] |= APIC_LVT_MASK;
+    for (unsigned i = 0; i < EXTENDED_LVT_N && !(l->svr & APIC_SVR_ENABLE); i++)
+        l->extended_lvt[i] |= APIC_LVT_MASK;
     update(l);
     cpu_reschedule(l->cpu);
+}
+
+static void write_extended_lvt(struct lapic *l, unsigned n, uint32_t value)
+{
+    l->extended_lvt[n] = value & EXTENDED_LVT_WRITABLE;
+    if (!(l->svr & APIC_SVR_ENABLE))
+        l->extended_lvt[n] |= APIC_LVT_MASK;
 }
 
 /* ---- Timer ("APIC Timer", "TSC-Deadline Mode") ---- */
@@ -680,7 +747,7 @@ enum { R = 1, W = 2, RW = R | W };
 static const struct {
     uint8_t xapic, x2apic;
     uint32_t bits;
-} registers[0x40] = {
+} registers[(EXTENDED_LVT_LAST >> 4) + 1] = {
     [APIC_ID >> 4] = {R, R, 0},
     [APIC_VERSION >> 4] = {R, R, 0},
     [APIC_TPR >> 4] = {RW, RW, 0xff},
@@ -728,7 +795,33 @@ static const struct {
     [APIC_TIMER_CURRENT >> 4] = {R, R, 0},
     [APIC_TIMER_DIVIDE >> 4] = {RW, RW, DIVIDE_WRITABLE},
     [APIC_SELF_IPI >> 4] = {0, W, 0xff},
+    [APIC_EXT_FEATURE >> 4] = {R, R, 0},
+    [APIC_EXT_CONTROL >> 4] = {RW, RW, EXTENDED_CONTROL},
+    [APIC_EXT_SEOI >> 4] = {RW, RW, APIC_LVT_VECTOR},
+    [APIC_EXT_IER >> 4] = {RW, RW, 0xffffffff},
+    [0x49] = {RW, RW, 0xffffffff},
+    [0x4a] = {RW, RW, 0xffffffff},
+    [0x4b] = {RW, RW, 0xffffffff},
+    [0x4c] = {RW, RW, 0xffffffff},
+    [0x4d] = {RW, RW, 0xffffffff},
+    [0x4e] = {RW, RW, 0xffffffff},
+    [0x4f] = {RW, RW, 0xffffffff},
+    [APIC_EXT_LVT0 >> 4] = {RW, RW, EXTENDED_LVT_WRITABLE | APIC_LVT_PENDING},
+    [0x51] = {RW, RW, EXTENDED_LVT_WRITABLE | APIC_LVT_PENDING},
+    [0x52] = {RW, RW, EXTENDED_LVT_WRITABLE | APIC_LVT_PENDING},
+    [0x53] = {RW, RW, EXTENDED_LVT_WRITABLE | APIC_LVT_PENDING},
 };
+
+/* What lies behind the page's first part is there where CPUID says so. */
+static bool is_there(const struct lapic *l, uint32_t offset)
+{
+    return offset <= (l->has_extended ? EXTENDED_LVT_LAST : APIC_SELF_IPI);
+}
+
+static bool is_ier(uint32_t offset)
+{
+    return offset >= APIC_EXT_IER && offset < APIC_EXT_LVT0;
+}
 
 static bool is_lvt(uint32_t offset)
 {
@@ -743,11 +836,15 @@ static uint32_t read_register(struct lapic *l, uint32_t offset)
     }
     if (is_lvt(offset))
         return l->lvt[(offset - APIC_LVT_TIMER) >> 4];
+    if (is_ier(offset))
+        return l->ier[offset >> 4 & 7];
+    if (offset >= APIC_EXT_LVT0)
+        return l->extended_lvt[offset >> 4 & 3];
     switch (offset) {
     case APIC_ID:
         return x2apic(l) ? l->cpu->index : l->cpu->index << 24;
     case APIC_VERSION:
-        return VERSION;
+        return l->has_extended ? VERSION_AMD : VERSION;
     case APIC_TPR:
         return l->tpr;
     case APIC_PPR:
@@ -770,6 +867,10 @@ static uint32_t read_register(struct lapic *l, uint32_t offset)
         return current_count(l);
     case APIC_TIMER_DIVIDE:
         return l->divide;
+    case APIC_EXT_FEATURE:
+        return EXTENDED_FEATURE;
+    case APIC_EXT_CONTROL:
+        return l->control;
     default:
         return 0;
     }
@@ -779,6 +880,15 @@ static void write_register(struct lapic *l, uint32_t offset, uint32_t value)
 {
     if (is_lvt(offset)) {
         write_lvt(l, (offset - APIC_LVT_TIMER) >> 4, value);
+        return;
+    }
+    if (is_ier(offset)) {
+        l->ier[offset >> 4 & 7] = value;
+        update(l);
+        return;
+    }
+    if (offset >= APIC_EXT_LVT0) {
+        write_extended_lvt(l, offset >> 4 & 3, value);
         return;
     }
     switch (offset) {
@@ -821,6 +931,13 @@ static void write_register(struct lapic *l, uint32_t offset, uint32_t value)
     case APIC_SELF_IPI:
         send(l, SHORTHAND_SELF << APIC_ICR_SHORTHAND_SHIFT | (value & APIC_LVT_VECTOR), 0);
         break;
+    case APIC_EXT_CONTROL:
+        l->control = value & EXTENDED_CONTROL;
+        update(l);
+        break;
+    case APIC_EXT_SEOI:
+        specific_end_of_interrupt(l, value);
+        break;
     default:
         break;
     }
@@ -838,7 +955,7 @@ uint64_t lapic_mmio_read(struct lapic *l, uint32_t offset, unsigned bytes)
     /* "Accesses that are not aligned or of another size: undefined"; here they read as 0. */
     if ((offset & 15) || bytes != 4)
         return 0;
-    if (offset >= sizeof(registers) / sizeof(registers[0]) << 4 || !registers[offset >> 4].xapic) {
+    if (!is_there(l, offset) || !registers[offset >> 4].xapic) {
         error(l, APIC_ESR_ILLEGAL_REGISTER);
         return 0;
     }
@@ -849,7 +966,7 @@ void lapic_mmio_write(struct lapic *l, uint32_t offset, unsigned bytes, uint64_t
 {
     if ((offset & 15) || bytes != 4)
         return;
-    if (offset >= sizeof(registers) / sizeof(registers[0]) << 4 || !registers[offset >> 4].xapic) {
+    if (!is_there(l, offset) || !registers[offset >> 4].xapic) {
         error(l, APIC_ESR_ILLEGAL_REGISTER);
         return;
     }
@@ -903,7 +1020,7 @@ bool lapic_rdmsr(struct lapic *l, uint32_t msr, uint64_t *value)
         return true;
     }
     offset = (msr - MSR_X2APIC_BASE) << 4;
-    if (!x2apic(l) || msr < MSR_X2APIC_BASE || msr > MSR_X2APIC_LAST || offset > APIC_SELF_IPI ||
+    if (!x2apic(l) || msr < MSR_X2APIC_BASE || msr > MSR_X2APIC_LAST || !is_there(l, offset) ||
         !(registers[offset >> 4].x2apic & R))
         return false;
     *value = read_register(l, offset);
@@ -930,7 +1047,7 @@ bool lapic_wrmsr(struct lapic *l, uint32_t msr, uint64_t value)
         return true;
     }
     offset = (msr - MSR_X2APIC_BASE) << 4;
-    if (!x2apic(l) || msr < MSR_X2APIC_BASE || msr > MSR_X2APIC_LAST || offset > APIC_SELF_IPI ||
+    if (!x2apic(l) || msr < MSR_X2APIC_BASE || msr > MSR_X2APIC_LAST || !is_there(l, offset) ||
         !(registers[offset >> 4].x2apic & W))
         return false;
     /* "x2APIC Reserved Bit Checking" */
@@ -975,13 +1092,15 @@ void lapic_reset(struct lapic *l, bool init)
     memset(l, 0, sizeof(*l));
     l->cpu = cpu;
     l->lint0 = lint0;
-    l->has_x2apic = profile_has(cpu->profile, CPUID_1_ECX_X2APIC);
-    l->has_deadline = profile_has(cpu->profile, CPUID_1_ECX_TSC_DEADLINE);
+    l->has_x2apic = profile_has(cpu->profile, 1, CPUID_1_ECX_X2APIC);
+    l->has_deadline = profile_has(cpu->profile, 1, CPUID_1_ECX_TSC_DEADLINE);
+    l->has_extended = profile_has(cpu->profile, 0x80000001, CPUID_80000001_ECX_EXTAPIC);
     l->base = init ? base : APIC_DEFAULT_BASE | APIC_BASE_EN | (cpu->index ? 0 : APIC_BASE_BSP);
     l->dfr = UINT32_MAX;
     l->svr = SVR_RESET;
     for (unsigned i = 0; i < LVT_N; i++)
         l->lvt[i] = APIC_LVT_MASK;
+    memset(l->ier, 0xff, sizeof l->ier);
     cpu->attention &= ~ATTN_INTR;
     cpu_interrupts_changed(cpu);
 }
