@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "x86/amd.h"
 #include "x86/cpuid.h"
 #include "x86/msr.h"
 #include "x86/pmu.h"
@@ -72,6 +73,7 @@ struct field {
 #define MAX_WINDOW   512
 #define MAX_FETCH    128
 #define MAX_PREFETCH 32
+#define MAX_EVENT    0xfff /* PERF_CTL[35:32] and [7:0] */
 
 /* SDM vol. 3 "Linear-Address Translation": MAXPHYADDR is at most 52, the paging structures have no
  * more room. The least is 32: the local APIC's page is at FEE00000H. */
@@ -410,15 +412,17 @@ static bool parse_event_word(struct reader *r, const char *key, struct profile_e
 /* "SELECT.UMASK" or "SELECT.UMASK.UMASK2". */
 static bool parse_encoding(char *text, struct profile_event *e)
 {
-    uint8_t *const bytes[] = {&e->event, &e->umask, &e->umask2};
+    static const uint64_t most[] = {MAX_EVENT, 0xff, 0xff};
+    uint64_t numbers[sizeof most / sizeof *most] = {0};
     unsigned n = 0;
     char *save;
-    for (char *w = strtok_r(text, ".", &save); w; w = strtok_r(NULL, ".", &save)) {
-        uint64_t number;
-        if (n == sizeof bytes / sizeof *bytes || !parse_number(w, &number) || number > 0xff)
+    for (char *w = strtok_r(text, ".", &save); w; w = strtok_r(NULL, ".", &save), n++)
+        if (n == sizeof most / sizeof *most || !parse_number(w, &numbers[n]) ||
+            numbers[n] > most[n])
             return false;
-        *bytes[n++] = number;
-    }
+    e->event = numbers[0];
+    e->umask = numbers[1];
+    e->umask2 = numbers[2];
     return n >= 2;
 }
 
@@ -452,7 +456,8 @@ static bool parse_event(struct reader *r, const char *key, char *index, char *va
     struct profile_event e = {0};
     if (!parse_encoding(index, &e))
         return fail(r, key,
-                    "wants event.SELECT.UMASK or event.SELECT.UMASK.UMASK2, each 0 to 0xff");
+                    "wants event.SELECT.UMASK or event.SELECT.UMASK.UMASK2, each 0 to 0xff (SELECT "
+                    "of AMD's to 0xfff)");
     char *words[MAX_WORDS];
     unsigned n = split_words(value, words), s = 0;
     if (n < 2 || n > MAX_WORDS)
@@ -634,7 +639,6 @@ static const char *const required[] = {
     "clock.ref_hz",
     "clock.apic_hz",
     "pmu.version",
-    "pmu.misc_enable",
     "cache.l1d",
     "uarch.retire_width",
     "cache.l2",
@@ -889,6 +893,36 @@ static void announce_lbr(struct profile *p)
         leaf->eax = leaf->ebx = leaf->ecx = leaf->edx = 0;
 }
 
+static bool is_amd(struct profile *p)
+{
+    const struct cpuid_leaf *leaf = leaf_of(p, 0);
+    return leaf->ebx == CPUID_0_EBX_AMD && leaf->edx == CPUID_0_EDX_AMD &&
+           leaf->ecx == CPUID_0_ECX_AMD;
+}
+
+/* APM vol. 3 "CPUID", 8000_0001H:ECX.PerfCtrExtCore, 8000_0022H:EAX.PerfMonV2: what there is of
+ * counters. */
+static bool check_amd(struct reader *r)
+{
+    struct profile *p = r->profile;
+    const struct cpuid_leaf *features = leaf_of(p, 0x80000001), *v2 = leaf_of(p, 0x80000022);
+    unsigned wants = AMD_LEGACY_COUNTERS;
+    if (features && (features->ecx & CPUID_80000001_ECX_PERFCTR_CORE))
+        wants = AMD_CORE_COUNTERS;
+    if (v2 && (v2->eax & CPUID_80000022_EAX_PERFMON_V2))
+        wants = v2->ebx & CPUID_80000022_EBX_CORE;
+    if (p->pmu.contradictory)
+        return true;
+    if (p->pmu.version != 0 || p->pmu.fixed != 0)
+        return fail(r, "pmu.version",
+                    "AMD's PMU has no version of CPUID.0AH and no fixed counters: 0");
+    if (p->pmu.general != 0 && p->pmu.general != wants)
+        return fail(r, "pmu.general", "%u: CPUID announces %u counters (0: none answers)",
+                    p->pmu.general, wants);
+    return p->pmu.general == 0 || p->pmu.general_width != 0 ||
+           fail(r, "pmu.general_width", "missing");
+}
+
 bool profile_finish(struct profile *p, FILE *err)
 {
     char file[sizeof p->name + sizeof p->kinds[0] + 3];
@@ -900,6 +934,9 @@ bool profile_finish(struct profile *p, FILE *err)
 
     if (!leaf0 || !leaf1)
         return fail(&r, "cpuid", "leaves 0 and 1 are required");
+    p->amd = is_amd(p);
+    if (p->amd)
+        ok &= check_amd(&r);
     if (p->pmu.version >= 1 && leaf0->eax < 0xa && !p->pmu.contradictory)
         ok = fail(&r, "pmu.version", "CPUID.0:EAX must be at least 0AH to announce a PMU");
     if (p->pmu.version >= 1 && (p->pmu.general == 0 || p->pmu.general_width == 0))

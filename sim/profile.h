@@ -55,7 +55,8 @@ enum event_unit {
 };
 
 struct profile_event {
-    uint8_t event, umask, umask2;
+    uint16_t event; /* 8 bits of Intel's, 12 of AMD's */
+    uint8_t umask, umask2;
     enum cpu_event what;
     enum event_unit unit;
     bool pebs;         /* precise: may be used with PEBS */
@@ -66,7 +67,8 @@ struct profile_event {
 
 /* One that the real processor has and the model does not count. */
 struct profile_uncounted {
-    uint8_t event, umask, umask2;
+    uint16_t event;
+    uint8_t umask, umask2;
     char name[48];
 };
 
@@ -117,6 +119,7 @@ struct profile {
     unsigned n_cpuid;
     struct cpuid_leaf cpuid[PROFILE_MAX_CPUID];
     uint32_t microcode; /* revision of the loaded update; 0: none is */
+    bool amd;           /* by the vendor string of leaf 0. After profile_finish() */
 
     bool smi_count;             /* MSR_SMI_COUNT exists */
     bool split_lock;            /* MSR_TEST_CTRL exists, and makes split locks #AC */
@@ -130,7 +133,7 @@ struct profile {
     uint64_t core_hz, tsc_hz, ref_hz, apic_hz;
 
     struct {
-        unsigned version; /* 0: no PMU */
+        unsigned version; /* of CPUID.0AH; 0: no PMU, or AMD's */
         /* CPUID, IA32_PERF_CAPABILITIES and IA32_MISC_ENABLE announce what the profile gives them,
          * not what follows from these fields, which say what the registers do. */
         bool contradictory;

@@ -11,9 +11,16 @@
 
 /* ---- CPUID ---- */
 
+/* Leaf 0: "AuthenticAMD" in EBX, EDX, ECX. */
+#define CPUID_0_EBX_AMD 0x68747541
+#define CPUID_0_EDX_AMD 0x69746e65
+#define CPUID_0_ECX_AMD 0x444d4163
+
+#define CPUID_80000001_ECX_CMP_LEGACY      (1 << 1)
 #define CPUID_80000001_ECX_SVM             (1 << 2)
 #define CPUID_80000001_ECX_EXTAPIC         (1 << 3) /* the local APIC's extended space */
 #define CPUID_80000001_ECX_IBS             (1 << 10)
+#define CPUID_80000001_ECX_TOPOLOGY        (1 << 22) /* leaves 8000_001DH and 8000_001EH */
 #define CPUID_80000001_ECX_PERFCTR_CORE    (1 << 23) /* PERF_CTL0 to 5 */
 #define CPUID_80000001_ECX_PERFCTR_NB      (1 << 24)
 #define CPUID_80000001_ECX_PERFCTR_LLC     (1 << 28)

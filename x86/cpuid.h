@@ -4,6 +4,7 @@
 
 #include "x86/bits.h"
 
+#define CPUID_1_EAX_EXTENDED_FAMILY    0xff00000
 #define CPUID_1_ECX_SSE3               (1 << 0)
 #define CPUID_1_ECX_DTES64             (1 << 2)
 #define CPUID_1_ECX_MONITOR            (1 << 3)

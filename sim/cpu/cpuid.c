@@ -6,6 +6,7 @@
 #include "sim/cpu/system.h"
 #include "sim/dev/dev.h"
 #include "sim/pmu/pmu.h"
+#include "x86/amd.h"
 #include "x86/msr.h"
 #include "x86/cpuid.h"
 
@@ -16,6 +17,9 @@
 #define LEAF_TOPOLOGY  0xb
 #define LEAF_XSAVE     0xd
 #define LEAF_TOPOLOGY2 0x1f
+#define AMD_FEATURES   0x80000001u
+#define AMD_SIZES      0x80000008u
+#define AMD_TOPOLOGY   0x8000001eu
 #define LIMITED_MAX    2
 #define LEVEL_SMT      (1u << 8)
 #define LEVEL_CORE     (2u << 8)
@@ -72,9 +76,15 @@ static void caches(const struct cpu *cpu, uint32_t out[4])
         out[0] |= ((1u << id_bits(cpu)) - 1) << CACHE_CORES_SHIFT;
 }
 
-static void features(struct cpu *cpu, uint32_t out[4])
+static bool apic_is_off(struct cpu *cpu)
 {
     uint64_t apic_base = 0;
+    return cpu->lapic && (!lapic_rdmsr(cpu->lapic, MSR_IA32_APIC_BASE, &apic_base) ||
+                          !(apic_base & APIC_BASE_EN));
+}
+
+static void features(struct cpu *cpu, uint32_t out[4])
+{
     out[1] = (out[1] & 0xff00) | cpu->machine->n_cpus << 16 | cpu->index << 24;
     if (out[2] & CPUID_1_ECX_OSXSAVE)
         out[2] &= ~(uint32_t)CPUID_1_ECX_OSXSAVE;
@@ -82,9 +92,28 @@ static void features(struct cpu *cpu, uint32_t out[4])
         out[2] |= CPUID_1_ECX_OSXSAVE;
     if (cpu->machine->n_cpus > 1)
         out[3] |= CPUID_1_EDX_HTT;
-    if (cpu->lapic &&
-        (!lapic_rdmsr(cpu->lapic, MSR_IA32_APIC_BASE, &apic_base) || !(apic_base & APIC_BASE_EN)))
+    if (apic_is_off(cpu))
         out[3] &= ~(uint32_t)CPUID_1_EDX_APIC;
+}
+
+/* APM vol. 3 "CPUID", the extended leaves that depend on the machine: CmpLegacy and leaf 1's EDX
+ * again (8000_0001H), NC and ApicIdSize (8000_0008H:ECX), the APIC ID and the core's number
+ * (8000_001EH). */
+static void amd_leaf(struct cpu *cpu, uint32_t leaf, uint32_t out[4])
+{
+    unsigned n = cpu->machine->n_cpus;
+    if (leaf == AMD_FEATURES && n > 1)
+        out[2] |= CPUID_80000001_ECX_CMP_LEGACY;
+    if (leaf == AMD_FEATURES && apic_is_off(cpu))
+        out[3] &= ~(uint32_t)CPUID_1_EDX_APIC;
+    if (leaf == AMD_SIZES)
+        out[2] = (out[2] & ~0xf0ffu) | id_bits(cpu) << 12 | (n - 1);
+    if (leaf == AMD_TOPOLOGY &&
+        cpuid_has(cpu, AMD_FEATURES, 0, CPUID_ECX, CPUID_80000001_ECX_TOPOLOGY)) {
+        out[0] = cpu->index;
+        out[1] = cpu->index; /* one thread each */
+        out[2] = out[3] = 0;
+    }
 }
 
 /* SDM vol. 4 "IA-32 Architectural MSRs", IA32_MISC_ENABLE[22], Limit CPUID Maxval: "CPUID.00H
@@ -105,10 +134,13 @@ void cpu_cpuid(struct cpu *cpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4]
     uint32_t range = leaf & ~0xffffu;
     bool known = range == 0 || range == EXTENDED || (range == HYPERVISOR && find(cpu, range, 0));
     uint32_t highest = range ? maximum(cpu, range) : basic_maximum(cpu);
-    if (!known || (leaf > highest && leaf != range))
+    bool beyond = !known || (leaf > highest && leaf != range);
+    memset(out, 0, 4 * sizeof *out);
+    if (beyond && cpu->profile->amd) /* APM vol. 3 "CPUID": a reserved leaf gives zeros */
+        return;
+    if (beyond)
         leaf = basic_maximum(cpu);
     const struct cpuid_leaf *l = find(cpu, leaf, subleaf);
-    memset(out, 0, 4 * sizeof *out);
     if (l) {
         out[0] = l->eax;
         out[1] = l->ebx;
@@ -121,6 +153,8 @@ void cpu_cpuid(struct cpu *cpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4]
         features(cpu, out);
     else if (leaf == LEAF_CACHES)
         caches(cpu, out);
+    else if (cpu->profile->amd && range == EXTENDED)
+        amd_leaf(cpu, leaf, out);
     else if (leaf == LEAF_TOPOLOGY || leaf == LEAF_TOPOLOGY2)
         topology(cpu, subleaf, out);
     else if (leaf == LEAF_XSAVE)

@@ -11,6 +11,7 @@
 
 #include "sim/dev/dev.h"
 #include "sim/trace.h"
+#include "x86/amd.h"
 #include "x86/pmu.h"
 
 void pmu_note(struct pmu *pmu, const char *format, ...)
@@ -231,6 +232,20 @@ static bool counter_sync(struct pmu *pmu, struct counter *c, unsigned width)
 #define FOR_EACH_COUNTING(pmu, bit, m)                                                             \
     for (uint64_t m = (pmu)->counting; m != 0 && ((bit) = __builtin_ctzll(m), true); m &= m - 1)
 
+uint64_t pmc_read(struct pmu *pmu, unsigned i)
+{
+    counters_sync(pmu);
+    return pmu->general[i].value;
+}
+
+bool pmc_set(struct pmu *pmu, struct counter *c, uint64_t value)
+{
+    counters_sync(pmu);
+    c->value = value;
+    counters_reschedule(pmu);
+    return true;
+}
+
 struct counter *counter_at(struct pmu *pmu, unsigned bit)
 {
     return bit < PMU_MAX_GENERAL ? &pmu->general[bit] : &pmu->fixed[bit - GLOBAL_FIXED_SHIFT];
@@ -252,7 +267,7 @@ void counters_sync(struct pmu *pmu)
         if (!counter_sync(pmu, c, counter_width(pmu, bit)))
             continue;
         if (bit < PMU_MAX_GENERAL)
-            overflowed(pmu, bit, c, "IA32_PMC", bit);
+            overflowed(pmu, bit, c, pmu->profile->amd ? "PERF_CTR" : "IA32_PMC", bit);
         else
             overflowed(pmu, bit, c, "IA32_FIXED_CTR", bit - GLOBAL_FIXED_SHIFT);
         if (bit == GLOBAL_FIXED_SHIFT + SLOTS_COUNTER)
@@ -293,18 +308,34 @@ void counters_reschedule(struct pmu *pmu)
 
 /* ---- Configuration ---- */
 
+#define EVENT_BITS 8 /* of the lower part */
+
+/* What a select names. APM vol. 2 "Core Performance Event-Select Registers": twelve bits of event,
+ * and none of Intel's fields above bit 31. */
+struct encoding {
+    unsigned event, umask, umask2;
+};
+
+static struct encoding encoding_of(const struct pmu *pmu, uint64_t perfevtsel)
+{
+    uint64_t high = (perfevtsel & pmu->kind->event_high) >> AMD_PERF_CTL_EVENT_HIGH_SHIFT;
+    return (struct encoding){
+        .event = (perfevtsel & PERFEVTSEL_EVENT) | high << EVENT_BITS,
+        .umask = (perfevtsel & PERFEVTSEL_UMASK) >> PERFEVTSEL_UMASK_SHIFT,
+        .umask2 =
+            pmu->profile->amd ? 0 : (perfevtsel & PERFEVTSEL_UMASK2) >> PERFEVTSEL_UMASK2_SHIFT,
+    };
+}
+
 /* The profile's list says what the machine can count. CPUID.0AH:EBX only says which architectural
  * events are announced: processors that do not announce one may well count it. */
 #define ANY_COUNTER PROFILE_MAX_GENERAL
 static const struct profile_event *find_event(const struct profile *p, unsigned counter,
-                                              uint64_t perfevtsel)
+                                              struct encoding s)
 {
-    unsigned event = perfevtsel & PERFEVTSEL_EVENT;
-    unsigned umask = (perfevtsel & PERFEVTSEL_UMASK) >> PERFEVTSEL_UMASK_SHIFT;
-    unsigned umask2 = (perfevtsel & PERFEVTSEL_UMASK2) >> PERFEVTSEL_UMASK2_SHIFT;
     for (unsigned i = 0; i < p->n_events; i++) {
         const struct profile_event *e = &p->events[i];
-        if (e->event == event && e->umask == umask && e->umask2 == umask2 &&
+        if (e->event == s.event && e->umask == s.umask && e->umask2 == s.umask2 &&
             (e->counters == 0 || counter == ANY_COUNTER || (e->counters >> counter & 1)))
             return e;
     }
@@ -350,13 +381,11 @@ static void counter_start(struct pmu *pmu, struct counter *c, const struct count
 }
 
 /* The name of an event that is known and not counted; NULL: not in the profile's list either. */
-static const char *uncounted_name(const struct profile *p, uint64_t perfevtsel)
+static const char *uncounted_name(const struct profile *p, struct encoding s)
 {
-    uint8_t event = perfevtsel, umask = perfevtsel >> PERFEVTSEL_UMASK_SHIFT,
-            umask2 = perfevtsel >> PERFEVTSEL_UMASK2_SHIFT;
     for (unsigned i = 0; i < p->n_uncounted; i++)
-        if (p->uncounted[i].event == event && p->uncounted[i].umask == umask &&
-            p->uncounted[i].umask2 == umask2)
+        if (p->uncounted[i].event == s.event && p->uncounted[i].umask == s.umask &&
+            p->uncounted[i].umask2 == s.umask2)
             return p->uncounted[i].name;
     return NULL;
 }
@@ -380,19 +409,18 @@ static bool first_noted(struct pmu *pmu, unsigned encoding)
 static void note_absent(struct pmu *pmu, uint64_t perfevtsel)
 {
     const struct profile *p = pmu->profile;
-    unsigned encoding = perfevtsel & (PERFEVTSEL_EVENT | PERFEVTSEL_UMASK);
-    unsigned umask2 = (perfevtsel & PERFEVTSEL_UMASK2) >> PERFEVTSEL_UMASK2_SHIFT;
+    struct encoding s = encoding_of(pmu, perfevtsel);
+    unsigned encoding = s.event << 8 | s.umask;
     char second[24] = "", kind[PROFILE_KIND_LENGTH + 4] = "";
-    if (encoding == 0 || find_event(p, ANY_COUNTER, perfevtsel) || !first_noted(pmu, encoding))
+    if (encoding == 0 || find_event(p, ANY_COUNTER, s) || !first_noted(pmu, encoding))
         return;
-    const char *name = uncounted_name(p, perfevtsel);
-    if (umask2)
-        snprintf(second, sizeof second, " umask2 0x%02x", umask2);
+    const char *name = uncounted_name(p, s);
+    if (s.umask2)
+        snprintf(second, sizeof second, " umask2 0x%02x", s.umask2);
     if (p->n_kinds)
         snprintf(kind, sizeof kind, " [%s]", p->kinds[p->kind]);
     machine_note(pmu->cpu->machine, "%s%s: event 0x%02x umask 0x%02x%s %s%s: it stays 0", p->name,
-                 kind, encoding & 0xff, encoding >> PERFEVTSEL_UMASK_SHIFT, second,
-                 name ? name : "is not in the profile's list",
+                 kind, s.event, s.umask, second, name ? name : "is not in the profile's list",
                  name ? " is not counted by the model" : "");
 }
 
@@ -409,7 +437,7 @@ static bool counts_every_cycle(const struct pmu *pmu, const struct counter *c)
 static void configure_general(struct pmu *pmu, unsigned i)
 {
     uint64_t sel = pmu->perfevtsel[i];
-    const struct profile_event *e = find_event(pmu->profile, i, sel);
+    const struct profile_event *e = find_event(pmu->profile, i, encoding_of(pmu, sel));
     struct counter config = {
         .counting = (sel & PERFEVTSEL_EN) && globally_enabled(pmu, i),
         .event = e ? e->what : EV_ABSENT,
@@ -419,7 +447,7 @@ static void configure_general(struct pmu *pmu, unsigned i)
         .interrupt = sel & PERFEVTSEL_INT,
         .edge = sel & PERFEVTSEL_E,
         .invert = sel & PERFEVTSEL_INV,
-        .equal = sel & PERFEVTSEL_EQ,
+        .equal = (sel & PERFEVTSEL_EQ) && !pmu->profile->amd,
         .cmask = (sel & PERFEVTSEL_CMASK) >> PERFEVTSEL_CMASK_SHIFT,
     };
     if (config.counting && !e)
@@ -431,7 +459,7 @@ static void configure_general(struct pmu *pmu, unsigned i)
      * any event will do. */
     config.precise =
         e && (e->pebs || has_extended_pebs(pmu, 0)) && !config.edge && !(sel & PERFEVTSEL_ANY);
-    config.adaptive = sel & PERFEVTSEL_ADAPTIVE;
+    config.adaptive = (sel & PERFEVTSEL_ADAPTIVE) && !pmu->profile->amd;
     if (errata_counts_clocks(pmu, i)) {
         config.event = EV_SLOTS;
         config.unit = UNIT_CORE_CYCLE;

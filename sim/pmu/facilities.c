@@ -21,10 +21,9 @@ static uint64_t existing(const struct pmu *pmu, const struct field *f, unsigned 
     return mask;
 }
 
-static uint32_t subleaf_word(const struct pmu *pmu, uint32_t leaf, unsigned subleaf,
+static uint32_t subleaf_word(const struct profile *p, uint32_t leaf, unsigned subleaf,
                              enum cpuid_word word)
 {
-    const struct profile *p = pmu->profile;
     for (unsigned i = 0; i < p->n_cpuid; i++) {
         const struct cpuid_leaf *l = &p->cpuid[i];
         if (l->leaf == leaf && (l->any_subleaf || l->subleaf == subleaf)) {
@@ -35,19 +34,25 @@ static uint32_t subleaf_word(const struct pmu *pmu, uint32_t leaf, unsigned subl
     return 0;
 }
 
+uint32_t profile_word(const struct profile *p, uint32_t leaf, enum cpuid_word word)
+{
+    return subleaf_word(p, leaf, 0, word);
+}
+
 uint32_t cpuid_word(const struct pmu *pmu, uint32_t leaf, enum cpuid_word word)
 {
-    return subleaf_word(pmu, leaf, 0, word);
+    return profile_word(pmu->profile, leaf, word);
 }
 
 /* SDM vol. 2 "CPUID", leaf 7 sub-leaf 1 and leaf 23H, whose EAX of sub-leaf 0 has a bit for each.
  */
 uint32_t extended_word(const struct pmu *pmu, unsigned subleaf, enum cpuid_word word)
 {
-    if (!(subleaf_word(pmu, 7, 1, CPUID_EAX) & CPUID_7_1_EAX_ARCH_PERFMON_EXT) ||
+    const struct profile *p = pmu->profile;
+    if (!(subleaf_word(p, 7, 1, CPUID_EAX) & CPUID_7_1_EAX_ARCH_PERFMON_EXT) ||
         !(cpuid_word(pmu, 0x23, CPUID_EAX) >> subleaf & 1))
         return 0;
-    return subleaf_word(pmu, 0x23, subleaf, word);
+    return subleaf_word(p, 0x23, subleaf, word);
 }
 
 bool always(const struct pmu *pmu, unsigned i)

@@ -74,9 +74,9 @@ struct pmu {
     uint64_t fixed_cfg_b[PROFILE_MAX_FIXED], fixed_cfg_c[PROFILE_MAX_FIXED];
     uint64_t misc_enable, debugctl;
     uint64_t offcore_rsp[2];
-    uint8_t noted[0x10000 / 8]; /* encodings that count nothing and were named */
-    uint64_t counting;          /* bitmap of the counters that count now, as in GLOBAL_CTRL */
-    uint64_t deadline;          /* value of cpu->now before which no counter can overflow */
+    uint8_t noted[0x100000 / 8]; /* encodings that count nothing and were named */
+    uint64_t counting;           /* bitmap of the counters that count now, as in GLOBAL_CTRL */
+    uint64_t deadline;           /* value of cpu->now before which no counter can overflow */
     uint64_t pmi_due; /* value of cpu->now at which the PMI reaches the local APIC; NEVER: none */
 
     /* PERF_METRICS: the slots of each field, since it was written. */
@@ -135,6 +135,7 @@ there has_extended_pebs;
 
 /* A word of one of the profile's CPUID leaves, sub-leaf 0; 0 without the leaf. */
 enum cpuid_word { CPUID_EAX, CPUID_EBX, CPUID_ECX, CPUID_EDX };
+uint32_t profile_word(const struct profile *p, uint32_t leaf, enum cpuid_word word);
 uint32_t cpuid_word(const struct pmu *pmu, uint32_t leaf, enum cpuid_word word);
 /* A word of leaf 23H; 0 where the leaf or the sub-leaf is not announced. */
 uint32_t extended_word(const struct pmu *pmu, unsigned subleaf, enum cpuid_word word);
@@ -186,6 +187,10 @@ void counters_configure(struct pmu *pmu); /* after any change of a control regis
 void counters_reschedule(struct pmu *pmu);
 /* The total of the rings in which a counter counts. */
 uint64_t ring_total(const struct pmu *pmu, const struct counter *c, enum cpu_event e);
+
+/* The value of general counter i, and a new one for any counter, which fits it. */
+uint64_t pmc_read(struct pmu *pmu, unsigned i);
+bool pmc_set(struct pmu *pmu, struct counter *c, uint64_t value);
 
 /* ---- reload.c: bitmaps of counters are as in IA32_PERF_GLOBAL_CTRL ---- */
 

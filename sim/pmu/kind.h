@@ -58,8 +58,11 @@ struct pmu_kind {
         FREEZE_ENABLES, /* a PMI clears IA32_PERF_GLOBAL_CTRL and DEBUGCTL.LBR */
         FREEZE_STATUS   /* a PMI sets CTR_FRZ and LBR_FRZ */
     } freeze;
-    bool strided;                   /* the counters and selects stand at 1900H too */
-    bool masks_lvt;                 /* the local APIC masks the LVT entry when it delivers a PMI */
+    bool extended;       /* AMD's counters at C001_0200H on */
+    uint64_t event_high; /* bits of a select above 7:0 that belong to the event; then the other
+                            fields above bit 31 are none of Intel's */
+    bool strided;        /* the counters and selects stand at 1900H too */
+    bool masks_lvt;      /* the local APIC masks the LVT entry when it delivers a PMI */
     const struct msr_rule *msrs;    /* the last has most = 0 */
     const struct rdpmc_rule *rdpmc; /* likewise */
 };
@@ -74,5 +77,9 @@ const struct lbr_kind *lbr_kind(const struct profile *p);
 /* Intel's registers, msr.c. */
 extern const struct msr_rule intel_msrs[];
 extern const struct rdpmc_rule intel_rdpmc[];
+
+/* AMD's, msr_amd.c. */
+extern const struct msr_rule amd_msrs[];
+extern const struct rdpmc_rule amd_rdpmc[];
 
 #endif

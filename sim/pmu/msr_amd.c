@@ -1,0 +1,169 @@
+/*
+ * AMD's registers of the PMU. AMD64 Architecture Programmer's Manual (APM) vol. 2 "Performance
+ * Monitoring Counters" and appendix A "MSR Cross-Reference". A number that the processor lacks is
+ * #GP, and so is a bit that must be zero (MBZ); bits that read as zero (RAZ) drop what is written.
+ */
+#include "sim/pmu/internal.h"
+#include "x86/amd.h"
+#include "x86/msr.h"
+#include "x86/pmu.h"
+
+/* ---- Which exist ---- */
+
+static bool is_legacy(const struct pmu *pmu, unsigned i)
+{
+    return i < AMD_LEGACY_COUNTERS && has_general(pmu, i);
+}
+
+static bool is_extended(const struct pmu *pmu, unsigned i)
+{
+    return pmu->kind->extended && has_general(pmu, i);
+}
+
+static bool has_global(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return pmu->kind->status;
+}
+
+/* ---- What they take ---- */
+
+static uint64_t any_value(const struct pmu *pmu)
+{
+    (void)pmu;
+    return UINT64_MAX;
+}
+
+/* APM vol. 2 "Debug-Control MSR (DebugCtl)": bits 6:3 must be zero; of the rest those that are not
+ * there read as zero. The families before 17H have pin control in bits 5:2. */
+#define DEBUGCTL_PINS ARCH_U64(0x3c)
+#define DEBUGCTL_MBZ  ARCH_U64(0x78)
+
+static uint64_t debugctl_takes(const struct pmu *pmu)
+{
+    return pmu->kind->extended ? ~DEBUGCTL_MBZ : UINT64_MAX;
+}
+
+static bool has_freeze(const struct pmu *pmu)
+{
+    return cpuid_word(pmu, 0x80000022, CPUID_EAX) & CPUID_80000022_EAX_LBR_PMC_FREEZE;
+}
+
+static uint64_t debugctl_bits(const struct pmu *pmu)
+{
+    return DEBUGCTL_BTF | (pmu->kind->extended ? 0 : DEBUGCTL_PINS) |
+           (has_freeze(pmu) ? AMD_DEBUGCTL_FPMCI : 0);
+}
+
+/* ---- Counters ---- */
+
+/* APM vol. 2 "Core Performance Event-Select Registers". What is reserved reads as zero. */
+static uint64_t select_bits(const struct pmu *pmu, unsigned i)
+{
+    const uint64_t all = PERFEVTSEL_EVENT | PERFEVTSEL_UMASK | PERFEVTSEL_USR | PERFEVTSEL_OS |
+                         PERFEVTSEL_E | PERFEVTSEL_INT | PERFEVTSEL_EN | PERFEVTSEL_INV |
+                         PERFEVTSEL_CMASK;
+    bool precise = i == 2 && (cpuid_word(pmu, 0x80000021, CPUID_EAX) & CPUID_80000021_EAX_PREC_RET);
+    return all | (pmu->profile->pmu.pin_control ? PERFEVTSEL_PC : 0) | pmu->kind->event_high |
+           (pmu->kind->extended ? AMD_PERF_CTL_GUEST_ONLY | AMD_PERF_CTL_HOST_ONLY : 0) |
+           (precise ? AMD_PERF_CTL_PREC_RET : 0);
+}
+
+static bool write_select(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    counters_sync(pmu);
+    pmu->perfevtsel[i] = value & select_bits(pmu, i);
+    counters_configure(pmu);
+    return true;
+}
+
+static bool write_counter(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    return pmc_set(pmu, &pmu->general[i], value & bits(pmu->profile->pmu.general_width));
+}
+
+/* ---- PerfMonV2 ---- */
+
+static bool write_global_ctl(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    (void)i;
+    counters_sync(pmu);
+    pmu->global_ctrl = value & pmu->counters;
+    counters_configure(pmu);
+    return true;
+}
+
+static uint64_t status_bits(const struct pmu *pmu)
+{
+    return pmu->counters | pmu->kind->status_bits;
+}
+
+static uint64_t read_status(struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    counters_sync(pmu);
+    return pmu->global_status;
+}
+
+static uint64_t read_zero(struct pmu *pmu, unsigned i)
+{
+    (void)pmu;
+    (void)i;
+    return 0;
+}
+
+/* APM vol. 2 "PerfCntrGlobalStatusClr", "PerfCntrGlobalStatusSet": ones clear and set; a set
+ * overflow bit asks for no interrupt, the two of the freeze freeze. */
+static bool write_status_clr(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    (void)i;
+    counters_sync(pmu);
+    pmu->global_status &= ~value;
+    counters_configure(pmu);
+    return true;
+}
+
+static bool write_status_set(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    (void)i;
+    counters_sync(pmu);
+    pmu->global_status |= value & status_bits(pmu);
+    counters_configure(pmu);
+    return true;
+}
+
+static bool write_debugctl(struct pmu *pmu, unsigned i, uint64_t value)
+{
+    (void)i;
+    pmu->debugctl = value & debugctl_bits(pmu);
+    pmu_attend(pmu);
+    cpu_attend(pmu->cpu, ATTN_STEP); /* BTF changes what TF means */
+    return true;
+}
+
+/* ---- The tables ---- */
+
+#define KEPT(field) .value = offsetof(struct pmu, field)
+
+// clang-format off
+const struct msr_rule amd_msrs[] = {
+    /* The first four by the old address are the same registers. */
+    {MSR_AMD_PERF_EVT_SEL0,    1, AMD_LEGACY_COUNTERS, is_legacy, KEPT(perfevtsel), .takes = any_value, .write = write_select},
+    {MSR_AMD_PERF_LEGACY_CTR0, 1, AMD_LEGACY_COUNTERS, is_legacy, .read = pmc_read, .takes = any_value, .write = write_counter},
+    {MSR_AMD_PERF_CTL0, AMD_PERF_STRIDE, AMD_CORE_COUNTERS, is_extended, KEPT(perfevtsel), .takes = any_value, .write = write_select},
+    {MSR_AMD_PERF_CTR0, AMD_PERF_STRIDE, AMD_CORE_COUNTERS, is_extended, .read = pmc_read, .takes = any_value, .write = write_counter},
+    {MSR_AMD_PERF_CNTR_GLOBAL_STATUS,     1, 1, has_global, .read = read_status},
+    {MSR_AMD_PERF_CNTR_GLOBAL_CTL,        1, 1, has_global, KEPT(global_ctrl), .takes = any_value, .write = write_global_ctl},
+    {MSR_AMD_PERF_CNTR_GLOBAL_STATUS_CLR, 1, 1, has_global, .read = read_zero, .takes = any_value, .write = write_status_clr},
+    {MSR_AMD_PERF_CNTR_GLOBAL_STATUS_SET, 1, 1, has_global, .read = read_zero, .takes = any_value, .write = write_status_set},
+    {MSR_IA32_DEBUGCTL,                   1, 1, always,     KEPT(debugctl), .takes = debugctl_takes, .write = write_debugctl},
+    {.most = 0},
+};
+
+/* APM vol. 3 "RDPMC": ECX is the counter's number; those of the northbridge and of the L3 cache
+ * would come behind, which no profile has. */
+const struct rdpmc_rule amd_rdpmc[] = {
+    {0, PMU_MAX_GENERAL, has_general, pmc_read},
+    {.most = 0},
+};
+// clang-format on

@@ -1,0 +1,88 @@
+# Ryzen 7 7700X, Raphael (Zen 4): AMD's PerfMonV2
+#
+# Six core counters of 48 bits with global control and status (8000_0022H:EAX[0]); no freeze:
+# EAX[2] is 0 here, later microcode and the X3D parts have it. Family 19H, model 61H, stepping 2.
+# Sources: AMD64 Architecture Programmer's Manual (APM) vol. 2 "Performance Monitoring Counters"; the
+# Processor Programming Reference (PPR) of family 19H model 61H for events, as Linux
+# tools/perf/pmu-events/arch/x86/amdzen4 and arch/x86/events/amd/core.c and libpfm4 have them; CPUID
+# from the dump 0A60F12 of the InstLatx64 collection; caches from 8000_001DH and 8000_0006H; widths
+# and latencies from AMD's Software Optimization Guide for family 19H (57647) as far as it has them,
+# the others (misses, prefetch, IO, MSR, PAUSE, memory) and the revision of the microcode from memory.
+#
+# Of the processor's features only those are announced that the simulator executes:
+# docs/simulator.md, "What the processors announce", lists what the silicon has besides. The APIC IDs
+# and the numbers of cores are filled in for each processor.
+
+name = zen4
+description = Ryzen 7 7700X, Zen 4: AMD PerfMonV2
+microcode = 0xa601206
+
+cpuid.0x0 = 0x00000010 0x68747541 0x444d4163 0x69746e65
+cpuid.0x1 = 0x00a60f12 0x00000800 0x14f82203 0x078bfbfd
+cpuid.0x6 = 0x00000004 0 1 0
+cpuid.0x7.0 = 0 0x009807a9 4 0
+cpuid.0xb.0 = 0 1 0x00000100 0
+cpuid.0xb.1 = 4 8 0x00000201 0
+cpuid.0xd.1 = 15 0 0 0
+cpuid.0x80000000 = 0x80000028 0x68747541 0x444d4163 0x69746e65
+cpuid.0x80000001 = 0x00a60f12 0 0x00c00121 0x2dd3fbfd
+cpuid.0x80000002 = 0x20444d41 0x657a7952 0x2037206e 0x30303737
+cpuid.0x80000003 = 0x2d382058 0x65726f43 0x6f725020 0x73736563
+cpuid.0x80000004 = 0x2020726f 0x20202020 0x20202020 0x00202020
+cpuid.0x80000005 = 0xff48ff40 0xff48ff40 0x20080140 0x20080140
+cpuid.0x80000006 = 0x5c002200 0x6c004200 0x04006140 0x01009140
+cpuid.0x80000007 = 0 0 0 0x00000100
+cpuid.0x80000008 = 0x00003030 0 0 0
+cpuid.0x80000019 = 0xf048f040 0xf0400000 0 0
+cpuid.0x8000001a = 6 0 0 0
+cpuid.0x8000001d.0 = 0x00000121 0x01c0003f 0x0000003f 0
+cpuid.0x8000001d.1 = 0x00000122 0x01c0003f 0x0000003f 0
+cpuid.0x8000001d.2 = 0x00000143 0x01c0003f 0x000007ff 2
+cpuid.0x8000001d.3 = 0x00000163 0x03c0003f 0x00007fff 1
+cpuid.0x8000001d.4 = 0 0 0 0
+cpuid.0x80000022 = 1 6 0 0
+
+msr.mtrr_variable = 8
+msr.mcg_cap = 0x11c
+
+clock.core_hz = 5400000000 # boost
+clock.tsc_hz = 4500000000
+clock.ref_hz = 4500000000
+clock.apic_hz = 100000000
+
+pmu.version = 0 # of leaf 0AH, which is Intel's
+pmu.general = 6
+pmu.general_width = 48
+pmu.skid = 40
+
+event.0x76.0x00 = LS_NOT_HALTED_CYC core-cycle
+event.0x120.0x01 = LS_NOT_HALTED_P0_CYC.P0_FREQ_CYC tsc-cycle
+event.0xc0.0x00 = EX_RET_INSTR insn
+event.0xc1.0x00 = EX_RET_OPS uops
+event.0xc2.0x00 = EX_RET_BRN branch
+event.0xc3.0x00 = EX_RET_BRN_MISP mispredict
+event.0xc4.0x00 = EX_RET_BRN_TKN branch-taken
+event.0xc6.0x00 = EX_RET_BRN_FAR branch-far
+event.0xc8.0x00 = EX_RET_NEAR_RET branch-ret
+event.0xd1.0x00 = EX_RET_COND branch-cond
+
+cache.l1i = 32768 8 64 4
+cache.l1d = 32768 8 64 4
+cache.l2 = 1048576 8 64 14
+cache.llc = 33554432 16 64 50
+uarch.retire_width = 6
+uarch.window = 320
+uarch.fetch_bytes = 32
+uarch.misses = 24
+uarch.prefetch = 20
+uarch.memory_latency = 420
+uarch.mispredict_penalty = 13
+uarch.predictor_bits = 12
+uarch.lat_mul = 3
+uarch.lat_forward = 7
+uarch.lat_div = 18
+uarch.lat_io = 400
+uarch.lat_msr = 100
+uarch.lat_tsc = 38
+uarch.lat_pause = 64
+uarch.lat_serialize = 100
