@@ -11,6 +11,7 @@
 #include "kernel/string.h"
 #include "kernel/trap.h"
 #include "pmu/debugctl.h"
+#include "pmu/lbr_amd.h"
 #include "pmu/lbr_arch.h"
 #include "x86/msr.h"
 
@@ -87,7 +88,7 @@ static const struct lbr_kind *kind_of(const struct cpu_ident *cpu)
 static uint32_t first_missing(uint32_t first)
 {
     uint64_t value;
-    const uint32_t ends[] = {first, first + here.depth - 1};
+    const uint32_t ends[] = {first, first + (here.depth - 1) * here.stride};
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         if (!rdmsr_safe(ends[i], &value) || !wrmsr_safe(ends[i], 0))
             return ends[i];
@@ -167,30 +168,46 @@ static void find_by_model(const struct cpu_ident *cpu, const struct lbr_kind *ki
     find_call_stack();
 }
 
-/* Those that CPUID announces, into what there is here. */
-static void find_architectural(void)
+/* The registers of those that CPUID announces must be there. */
+static void check_announced(const char *bit)
 {
-    uint32_t missing = 0;
-    if (!lbr_arch_find(&here) || ((missing = missing_msr()) == 0 && lbr_arch_clears(&here)))
-        return;
-    here.present = false;
+    uint32_t missing = missing_msr();
     if (missing == 0)
         return;
-    ksnprintf(here.why, sizeof(here.why),
-              "no LBR stack: MSR %XH raises #GP, CPUID.7:EDX[19] = 1 announces it",
-              (unsigned)missing);
+    here.present = false;
+    ksnprintf(here.why, sizeof(here.why), "no LBR stack: MSR %XH raises #GP, %s announces it",
+              (unsigned)missing, bit);
+}
+
+static void find_architectural(void)
+{
+    if (lbr_arch_find(&here))
+        check_announced("CPUID.7:EDX[19] = 1");
+    if (here.present)
+        here.present = lbr_arch_clears(&here);
+}
+
+static void find_amd(void)
+{
+    if (lbr_amd_find(&here))
+        check_announced("CPUID.80000022H:EAX[1] = 1");
 }
 
 void lbr_init(void)
 {
     struct cpu_ident cpu;
     cpu_identify(&cpu);
-    here = (struct lbr_info){0};
+    here = (struct lbr_info){.stride = 1};
     const struct lbr_kind *kind = kind_of(&cpu);
     if (kind != NULL)
         find_by_model(&cpu, kind);
     else if (lbr_arch_announced())
         find_architectural();
+    else if (lbr_amd_announced())
+        find_amd();
+    else if (strcmp(cpu.vendor, "AuthenticAMD") == 0)
+        ksnprintf(here.why, sizeof(here.why),
+                  "no LBR stack: CPUID.80000022H:EAX[1] (LbrExtV2) = 0");
     else
         ksnprintf(here.why, sizeof(here.why), "no LBR stack known of %s family %u model 0x%x",
                   cpu.vendor, (unsigned)cpu.family, (unsigned)cpu.model);
@@ -226,10 +243,10 @@ void lbr_clear(void)
         return;
     }
     for (unsigned i = 0; i < here.depth; i++) {
-        wrmsr(here.from + i, 0);
-        wrmsr(here.to + i, 0);
+        wrmsr(here.from + i * here.stride, 0);
+        wrmsr(here.to + i * here.stride, 0);
         if (here.info != 0)
-            wrmsr(here.info + i, 0);
+            wrmsr(here.info + i * here.stride, 0);
     }
 }
 
@@ -266,11 +283,12 @@ static unsigned entry_of(unsigned newest, unsigned age)
 
 bool lbr_read_entry(unsigned entry, struct branch_record *record)
 {
-    uint64_t from = rdmsr(here.from + entry), to = rdmsr(here.to + entry);
+    uint32_t past = entry * here.stride;
+    uint64_t from = rdmsr(here.from + past), to = rdmsr(here.to + past);
     *record = (struct branch_record){0};
     if (from == 0 && to == 0)
         return false;
-    lbr_decode(here.format, from, to, here.info != 0 ? rdmsr(here.info + entry) : 0, record);
+    lbr_decode(here.format, from, to, here.info != 0 ? rdmsr(here.info + past) : 0, record);
     if (here.format == LBR_FMT_ARCHITECTURAL)
         lbr_arch_limit(here.info_fields, record);
     return true;
@@ -279,9 +297,18 @@ bool lbr_read_entry(unsigned entry, struct branch_record *record)
 unsigned lbr_read(struct branch_record *records, unsigned max)
 {
     unsigned newest = lbr_tos(), n = 0;
-    while (n < here.depth && n < max && lbr_read_entry(entry_of(newest, n), &records[n]))
-        n++;
+    for (unsigned age = 0; age < here.depth && n < max; age++) {
+        if (!lbr_read_entry(entry_of(newest, age), &records[n]))
+            break;
+        n += !records[n].wrong_path;
+    }
     return n;
+}
+
+/* The filter's bits of the switch, where it has them. */
+static uint64_t filter_in_control(uint64_t select)
+{
+    return here.filter == here.control ? lbr_arch_control(select) : 0;
 }
 
 /* Clears the stack and sets the filter, and IA32_DEBUGCTL where it is not the switch itself;
@@ -289,13 +316,12 @@ unsigned lbr_read(struct branch_record *records, unsigned max)
 static uint64_t prepare(uint64_t select, uint64_t debugctl)
 {
     lbr_clear();
-    if (here.control != MSR_IA32_DEBUGCTL) {
-        wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(debugctl));
-        return here.enable | lbr_arch_control(select);
-    }
-    if (here.select)
-        wrmsr(MSR_LBR_SELECT, select);
-    return debugctl_with(here.enable | debugctl);
+    if (here.select && here.filter != here.control)
+        wrmsr(here.filter, select);
+    if (here.control == MSR_IA32_DEBUGCTL)
+        return debugctl_with(here.enable | debugctl);
+    wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(debugctl | here.beside));
+    return here.enable | filter_in_control(select);
 }
 
 /* What the switch held in the last window. */
@@ -315,7 +341,7 @@ static void run_recorded(uint64_t on, window_body body, uint64_t arg)
 
 uint64_t lbr_switched_off(uint64_t select)
 {
-    return off(here.control == MSR_IA32_DEBUGCTL ? 0 : lbr_arch_control(select));
+    return off(filter_in_control(select));
 }
 
 void lbr_record(uint64_t select, uint64_t debugctl, window_body body, uint64_t arg)

@@ -7,7 +7,8 @@
  * lbr.c), the format by IA32_PERF_CAPABILITIES.LBR_FMT, and whether they are there at all (a
  * hypervisor may have hidden them) is found out by touching them. From Alder Lake and Sapphire
  * Rapids on they are architectural (lbr_arch.c; SDM vol. 3 "Last Branch Records"): announced by
- * CPUID, entry 0 always the newest, IA32_LBR_CTL the switch and the filter.
+ * CPUID, entry 0 always the newest, IA32_LBR_CTL the switch and the filter. AMD's, from Zen 4 on,
+ * are announced too, entry 0 is the newest, and switch and filter are two registers (lbr_amd.c).
  */
 #ifndef PMULAB_LBR_H
 #define PMULAB_LBR_H
@@ -26,6 +27,7 @@ struct lbr_info {
     unsigned depth;          /* how many records the stack holds */
     uint32_t depths;         /* bit n: it can be set to 8 * (n + 1); 0: it is fixed */
     uint32_t from, to, info; /* MSR of entry 0; info is 0 when the format has none */
+    unsigned stride;         /* from one entry's MSR to the next one's */
     uint32_t tos;            /* MSR with the index of the newest record; 0: it is entry 0 */
     unsigned format;         /* enum lbr_format */
     bool linear;             /* of the architectural ones: addresses are linear, not effective */
@@ -34,6 +36,7 @@ struct lbr_info {
     uint64_t enable;
     uint32_t filter;                      /* MSR that filters */
     const char *control_key, *filter_key; /* what the two are called in reports: "debugctl" */
+    uint64_t beside; /* what IA32_DEBUGCTL holds meanwhile, where it is not the switch itself */
     /* "TR and LBR bits can not be set at the same time due to hardware limitation" (SDM vol. 3
      * "Branch Trace Messages"): Core 2 and before. */
     bool not_with_tr;

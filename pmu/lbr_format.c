@@ -1,6 +1,7 @@
 /* The formats of a last branch record, as one table. */
 #include "pmu/lbr_format.h"
 
+#include "x86/amd.h"
 #include "x86/bits.h"
 #include "x86/pmu.h"
 #include "kernel/print.h"
@@ -31,8 +32,13 @@ static const struct format {
 
 static const struct format architectural = {"architectural: IA32_LBR_x_INFO", 0, 0, true, true};
 
+static const struct format amd = {"AMD: MISPRED in FROM[63], V and SPEC in TO[63:62]", 7, 7, false,
+                                  false};
+
 static const struct format *format_of(unsigned format)
 {
+    if (format == LBR_FMT_AMD)
+        return &amd;
     if (format == LBR_FMT_ARCHITECTURAL)
         return &architectural;
     return format < LBR_FMT_COUNT ? &formats[format] : NULL;
@@ -116,7 +122,13 @@ bool lbr_decode(unsigned format, uint64_t from, uint64_t to, uint64_t info,
     record->mispredicted = flags & MISPRED;
     record->in_tsx = f->tsx && (flags & IN_TSX);
     record->tsx_abort = f->tsx && (flags & TSX_ABORT);
-    record->has_cycles = f->info || f->cycles != 0;
+    record->has_cycles = f->info || (f->cycles != 0 && f != &amd);
+    if (f == &amd) {
+        /* V alone: retired; with SPEC: recorded ahead, and right. To[61] is reserved; where it is
+         * set the entry is none (erratum 1452; Linux arch/x86/events/amd/lbr.c). */
+        record->wrong_path = !(to & AMD_LBR_TO_VALID) || (to & AMD_LBR_TO_BOGUS);
+        return true;
+    }
     if (f == &architectural) {
         record->has_cycles = info & LBR_INFO_CYC_CNT_VALID;
         record->has_type = true;

@@ -21,6 +21,8 @@ enum lbr_format {
     LBR_FMT_INFO_NO_TSX,          /* MSR_LBR_INFO_x: mispredicted, cycles */
     LBR_FMT_COUNT,                /* from here on unknown, but for: */
     LBR_FMT_ARCHITECTURAL = 0x3f, /* IA32_LBR_x_INFO: mispredicted, TSX, cycles, type of branch */
+    LBR_FMT_AMD = 0x40, /* FROM[63]: mispredicted; TO[63:62]: valid, speculative (no encoding of
+                           IA32_PERF_CAPABILITIES has seven bits) */
 };
 
 #define LBR_LOGGED 4 /* general counters whose events a record can tell */
@@ -30,6 +32,7 @@ struct branch_record {
     uint64_t from, to;
     bool has_prediction, mispredicted;
     bool in_tsx, tsx_abort;
+    bool wrong_path; /* the branch was never retired: AMD's alone keep those too */
     bool has_cycles;
     uint16_t cycles; /* core clocks since the record before, 65535: that many or more */
     bool has_type;

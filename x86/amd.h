@@ -94,6 +94,7 @@
 #define AMD_LBR_FROM_MISPREDICT ARCH_BIT(63)
 #define AMD_LBR_TO_VALID        ARCH_BIT(63)
 #define AMD_LBR_TO_SPEC         ARCH_BIT(62)
+#define AMD_LBR_TO_BOGUS        ARCH_BIT(61) /* reserved: erratum 1452 of family 19H */
 #define AMD_LBR_IP              ARCH_U64(0x01ffffffffffffff)
 
 /* ---- IBS ---- */

@@ -107,6 +107,38 @@ static void information_registers(void **state)
     assert_true(lbr_format_has_info(63));
 }
 
+/* AMD's: APM vol. 2 "Last Branch Stack", figures of LastBranchStackFromIp and ToIp. Addresses are
+ * 57 bits wide. */
+static void of_amd(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t from, to, is_from, is_to;
+        bool wrong_path;
+        const char *text;
+    } amd[] = {
+        {LOW, LOW | 1ULL << 63, LOW, LOW, false, "predicted"},
+        {LOW | MISS, LOW | 3ULL << 62, LOW, LOW, false, "mispredicted"},
+        {0x1ffffffff812340, 0x81ffffffff812345, 0xffffffffff812340, 0xffffffffff812345, false,
+         "predicted"},
+        {LOW, LOW | 1ULL << 62, LOW, LOW, true, "predicted"},
+        {LOW, LOW | 5ULL << 61, LOW, LOW, true, "predicted"}, /* V, and the reserved bit */
+        {LOW, LOW, LOW, LOW, true, "predicted"},
+    };
+    for (size_t i = 0; i < sizeof amd / sizeof *amd; i++) {
+        struct branch_record r;
+        char text[64];
+        assert_true(lbr_decode(LBR_FMT_AMD, amd[i].from, amd[i].to, 0, &r));
+        assert_int_equal(r.from, amd[i].is_from);
+        assert_int_equal(r.to, amd[i].is_to);
+        assert_int_equal(r.wrong_path, amd[i].wrong_path);
+        assert_false(r.has_cycles || r.has_type);
+        lbr_flags_text(text, sizeof text, &r);
+        assert_string_equal(text, amd[i].text);
+    }
+    assert_false(lbr_format_has_info(LBR_FMT_AMD));
+}
+
 /* A record's type against the bit of MSR_LBR_SELECT that suppresses such branches. */
 static void kinds(void **state)
 {
@@ -158,6 +190,7 @@ int main(void)
         cmocka_unit_test(records),
         cmocka_unit_test(unknown_formats),
         cmocka_unit_test(information_registers),
+        cmocka_unit_test(of_amd),
         cmocka_unit_test(kinds),
         cmocka_unit_test(filters),
         cmocka_unit_test(small_buffers),
