@@ -11,11 +11,12 @@
 #define ORDER_MUL 0x2545f491u /* 1 modulo 4 */
 #define ORDER_ADD 0x3039u     /* odd */
 
-/* CPUID leaf 4, SDM vol. 2 "CPUID": the data or unified cache of this level; 0: there is none. */
-static uint64_t cache_size(unsigned level)
+/* The data or unified cache of this level, by a leaf of the layout of leaf 4 (SDM vol. 2 "CPUID");
+ * 0: it does not tell. */
+static uint64_t cache_in_leaf(uint32_t leaf, unsigned level)
 {
     for (unsigned i = 0; i < 16; i++) {
-        struct cpuid_regs r = cpuid(4, i);
+        struct cpuid_regs r = cpuid(leaf, i);
         unsigned type = r.eax & 0x1f;
         if (type == 0)
             break;
@@ -25,6 +26,13 @@ static uint64_t cache_size(unsigned level)
                ((uint64_t)r.ecx + 1);
     }
     return 0;
+}
+
+/* Leaf 4, or what AMD has in its place (APM vol. 3 "CPUID"). */
+static uint64_t cache_size(unsigned level)
+{
+    uint64_t size = cache_in_leaf(4, level);
+    return size != 0 ? size : cache_in_leaf(0x8000001d, level);
 }
 
 static uint64_t power_of_two_up_to(uint64_t n)

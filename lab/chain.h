@@ -16,7 +16,7 @@
 #define CHAIN_LEVELS (PEBS_MEMORY + 1) /* PEBS_L1 to PEBS_MEMORY */
 
 struct chain {
-    uint64_t caches[PEBS_LLC + 1]; /* bytes of L1 data, L2 and last level, from CPUID leaf 4 */
+    uint64_t caches[PEBS_LLC + 1]; /* bytes of L1 data, L2 and last level, from CPUID */
     uint64_t sizes[CHAIN_LEVELS];  /* bytes of the buffers */
     uint8_t *memory;               /* where they lie, */
     size_t room;                   /* and how much is free there: sizes[PEBS_MEMORY] is needed */
@@ -24,7 +24,7 @@ struct chain {
     void *at;                      /* where in it to go on */
 };
 
-/* Finds the caches, chooses the sizes, takes the free memory. False when CPUID leaf 4 does not tell
+/* Finds the caches, chooses the sizes, takes the free memory. False when CPUID does not tell
  * three levels of caches. */
 bool chain_init(struct chain *chain);
 

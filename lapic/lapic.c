@@ -1,6 +1,7 @@
 /* The local APIC: mode, registers, local vector table. The timer is in lapic/timer.c. */
 #include "lapic/lapic.h"
 
+#include "x86/amd.h"
 #include "x86/apic.h"
 #include "x86/cpuid.h"
 #include "x86/msr.h"
@@ -20,6 +21,7 @@
 #define XAPIC_ID_SHIFT        24
 #define ISR_STEP              0x10 /* each 32 bits of ISR, TMR and IRR have an own 16-byte slot */
 #define N_VECTORS             256
+#define LEAF_EXTENDED         0x80000001
 #define XAPIC_IDS             0xff /* IDs below; 0xff is the broadcast */
 #define ICR_PENDING           APIC_LVT_PENDING
 #define ICR_WAIT_US           1000
@@ -274,4 +276,20 @@ void lapic_pmi_unmask(void)
 {
     if (lapic_has_pmi())
         lvt_write(APIC_LVT_PERFMON, lapic.lvt_perfmon);
+}
+
+/* CPUID tells of it before the version register may be asked: on other processors that bit is
+ * reserved. */
+unsigned lapic_extended_lvts(void)
+{
+    if (!lapic.present || !(cpuid(LEAF_EXTENDED, 0).ecx & CPUID_80000001_ECX_EXTAPIC) ||
+        !(lapic_read(APIC_VERSION) & APIC_VERSION_EAS))
+        return 0;
+    return (lapic_read(APIC_EXT_FEATURE) & APIC_EXT_FEATURE_LVT) >> APIC_EXT_FEATURE_LVT_SHIFT;
+}
+
+void lapic_extended_setup(unsigned n, unsigned vector)
+{
+    lvt_write(APIC_EXT_LVT0 + n * APIC_EXT_LVT_STRIDE,
+              lapic.pmi == PMI_NMI ? APIC_LVT_DELIVERY_NMI : APIC_LVT_DELIVERY_FIXED | vector);
 }

@@ -13,6 +13,7 @@
 #define LAPIC_VECTOR_LAB      0xc0 /* of experiments, which install its handler */
 #define LAPIC_VECTOR_WAKE     0xd0
 #define LAPIC_VECTOR_PMI      0xe0
+#define LAPIC_VECTOR_IBS      0xe1 /* pmu/ibs.h */
 #define LAPIC_VECTOR_TIMER    0xf0
 #define LAPIC_VECTOR_ERROR    0xf1
 #define LAPIC_VECTOR_SPURIOUS 0xff
@@ -58,6 +59,12 @@ bool lapic_pmi_ready(void);
 void lapic_pmi_unmask(void);
 /* The LVT has a perfmon entry (version register, Max LVT Entry >= 4). */
 bool lapic_has_pmi(void);
+
+/* The LVT entries of AMD's extended APIC space: how many; 0: there is no such space. Entry n,
+ * unmasked, with that vector, or an NMI where the PMI is one too. APM vol. 2 "Extended APIC
+ * Registers". */
+unsigned lapic_extended_lvts(void);
+void lapic_extended_setup(unsigned n, unsigned vector);
 
 /* One-shot deadlines on the boot processor's LAPIC timer, from interrupt context; each is
  * independent of the other. On another processor the functions do nothing.

@@ -7,6 +7,7 @@
 #include "pmu/debugctl.h"
 #include "pmu/ds.h"
 #include "pmu/errata.h"
+#include "pmu/ibs.h"
 #include "pmu/info.h"
 #include "pmu/kind.h"
 #include "pmu/lbr.h"
@@ -260,6 +261,7 @@ void pmu_reset(void)
     window.open = false;
     pmi_reset();
     lbr_reset();
+    ibs_reset();
     pmu_allow_user_rdpmc(false);
     if (!info->present)
         return;
@@ -287,6 +289,7 @@ void pmu_init_cpu(void)
     pmu_info_probe();
     pebs_init_cpu();
     lbr_init();
+    ibs_init();
 }
 
 void pmu_init(void)
