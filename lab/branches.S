@@ -340,6 +340,12 @@ branch_jumps_far_pointer:
     TAKEN branch_bp_callee, branch_breakpoint, LBR_SELECT_NEAR_REL_JMP
     END_RUN branch_to_breakpoint_run
 
+/* ---- 24-6 ---- */
+
+    FUNCTION branch_undefined
+    ud2
+    ret
+
 /* ---- 14-6 ---- */
 
     FUNCTION branch_high

@@ -120,6 +120,10 @@ void branch_to_breakpoint(uint64_t unused);
 extern const char branch_breakpoint[];
 extern const struct branch_run branch_to_breakpoint_run;
 
+/* 24-6: an instruction that raises #UD, so many bytes long, and the return. */
+#define BRANCH_UNDEFINED_BYTES 2
+void branch_undefined(uint64_t unused);
+
 /* 14-6: two calls in a loop; position-independent, ends at branch_high_end. */
 void branch_high(uint64_t unused);
 extern const char branch_high_end[];

@@ -33,6 +33,9 @@ enum need {
     NEED_ARCH_LBR = 1 << 21,     /* the branch records are architectural */
     NEED_HYBRID = 1 << 22,       /* a hybrid processor: several kinds of core */
     NEED_CALL_STACK = 1 << 23,   /* their call-stack mode */
+    NEED_LAST_BRANCH = 1 << 26,  /* the single last branch record */
+    NEED_IBS_FETCH = 1 << 24,    /* instruction-based sampling of fetches, */
+    NEED_IBS_OP = 1 << 25,       /* and of operations */
 };
 
 /* NULL when all that needs names is here, else why the first missing one is not, naming the CPUID

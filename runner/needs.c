@@ -4,7 +4,9 @@
 #include "lapic/smp.h"
 #include "lapic/lapic.h"
 #include "pmu/debugctl.h"
+#include "pmu/ibs.h"
 #include "pmu/lbr.h"
+#include "pmu/lbr_single.h"
 #include "pmu/pebs.h"
 #include "pmu/pmu.h"
 #include "x86/cpuid.h"
@@ -115,6 +117,16 @@ static const char *no_call_stack(void)
     return or_null(lbr_info()->no_call_stack);
 }
 
+static const char *no_ibs_fetch(void)
+{
+    return or_null(ibs_info()->no_fetch);
+}
+
+static const char *no_ibs_op(void)
+{
+    return or_null(ibs_info()->no_op);
+}
+
 static const char *no_smp(void)
 {
     return smp_why_alone();
@@ -161,6 +173,9 @@ static const struct {
     {NEED_LBR, no_lbr},
     {NEED_LBR_SELECT, no_lbr_select},
     {NEED_CALL_STACK, no_call_stack},
+    {NEED_LAST_BRANCH, lbr_single_missing},
+    {NEED_IBS_FETCH, no_ibs_fetch},
+    {NEED_IBS_OP, no_ibs_op},
     {NEED_BTF, no_btf},
     {NEED_APERF, no_aperf},
     {NEED_SMP, no_smp},

@@ -70,6 +70,9 @@ extern const struct experiment ex23_10;
 extern const struct experiment ex23_11;
 extern const struct experiment ex23_12;
 extern const struct experiment ex23_13;
+extern const struct experiment ex24_6;
+extern const struct experiment ex24_7;
+extern const struct experiment ex24_8;
 
 const struct experiment *const experiments[] = {
     &ex0_1,
@@ -137,6 +140,9 @@ const struct experiment *const experiments[] = {
     &ex23_11,
     &ex23_12,
     &ex23_13,
+    &ex24_6,
+    &ex24_7,
+    &ex24_8,
     NULL,
 };
 // clang-format on
