@@ -190,7 +190,7 @@
 /* ---- The local APIC's extended space: offsets in the xAPIC page ---- */
 
 #define APIC_VERSION_EAS           ARCH_BIT(31) /* of APIC_VERSION: there is one */
-#define APIC_EXT_FEATURE           0x400     /* [23:16]: how many LVT entries */
+#define APIC_EXT_FEATURE           0x400        /* [23:16]: how many LVT entries */
 #define APIC_EXT_FEATURE_LVT       0xff0000
 #define APIC_EXT_FEATURE_LVT_SHIFT 16
 #define APIC_EXT_CONTROL           0x410    /* as the feature register's bits 2:0 */
