@@ -23,7 +23,7 @@ static void note_events(const struct pmu_info *info)
 
 static void note_msr(const char *name, uint32_t msr, const struct pmu_msr_value *v)
 {
-    const struct decode_context context = {.version = pmu_info()->version};
+    const struct decode_context context = pmu_decode_context();
     char fields[FIELDS_SIZE];
     decode_msr_fields(fields, sizeof(fields), msr, v->value, &context);
     if (v->answered)

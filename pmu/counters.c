@@ -3,6 +3,7 @@
 
 #include "kernel/msr.h"
 #include "kernel/percpu.h"
+#include "kernel/string.h"
 #include "lapic/lapic.h"
 #include "pmu/debugctl.h"
 #include "pmu/ds.h"
@@ -24,8 +25,12 @@ static struct {
     uint32_t msr;
     uint64_t on, off;
     volatile bool open;
-    /* The first select register, where its enable bit is the window. */
-    uint64_t first_select;
+    /* Where no register enables all: what the select registers are to hold, and whose window it
+     * is. */
+    uint64_t selects[PMU_MAX_GENERAL];
+    unsigned counter;
+    /* Where there is no status register: the counters whose overflow has been told. */
+    uint64_t told;
 } windows[MAX_CPUS];
 #define window (windows[this_cpu()->index])
 
@@ -81,8 +86,8 @@ uint32_t pmu_rdpmc_selector(unsigned counter)
 void pmu_select(unsigned general, uint64_t select)
 {
     bool by_window = pmu_info()->kind->enable_bit != 0;
-    if (by_window && general == 0)
-        window.first_select = select;
+    if (by_window)
+        window.selects[general] = select;
     wrmsr(pmu_select_msr(general), by_window ? select & ~PERFEVTSEL_EN : select | PERFEVTSEL_EN);
 }
 
@@ -117,6 +122,7 @@ bool pmu_write(unsigned counter, uint64_t value)
     uint64_t max = pmu_counter_max(counter);
     if (value > max)
         return false;
+    __atomic_fetch_and(&window.told, ~PMU_MASK(counter), __ATOMIC_RELAXED);
     if (is_fixed(counter) || pmu_info()->own_addresses)
         return wrmsr_safe(pmu_counter_msr(counter), value);
     if (pmu_info()->full_width_write)
@@ -133,12 +139,21 @@ bool pmu_write_overflow_in(unsigned counter, uint64_t n)
     return pmu_write(counter, (pmu_counter_max(counter) - n) + 1);
 }
 
+/* What starts and stops the counters: of all, or of the one whose window it is. */
+static uint32_t enable_msr(void)
+{
+    uint32_t enable = pmu_info()->kind->enable;
+    return enable != 0 ? enable : pmu_select_msr(window.counter);
+}
+
 static void window_prepare(uint64_t mask)
 {
     const struct pmu_kind *kind = pmu_info()->kind;
-    window.msr = kind->enable;
-    window.on = pmu_kind_on(kind, mask, window.first_select);
-    window.off = pmu_kind_off(kind, window.first_select);
+    window.counter = mask & (PMU_MASK(PMU_MAX_GENERAL) - 1) ? (unsigned)__builtin_ctzll(mask) : 0;
+    uint64_t select = window.selects[window.counter];
+    window.msr = enable_msr();
+    window.on = pmu_kind_on(kind, mask, select);
+    window.off = pmu_kind_off(kind, select);
 }
 
 void pmu_count(uint64_t mask, window_body body, uint64_t arg)
@@ -179,7 +194,7 @@ static bool frozen_by_clearing(const struct pmu_kind *kind)
 
 uint64_t pmu_enabled(void)
 {
-    return rdmsr(pmu_info()->kind->enable);
+    return rdmsr(enable_msr());
 }
 
 uint64_t pmu_stop(uint64_t enabled)
@@ -187,13 +202,13 @@ uint64_t pmu_stop(uint64_t enabled)
     const struct pmu_kind *kind = pmu_info()->kind;
     if (enabled == 0 && frozen_by_clearing(kind))
         enabled = window.on;
-    wrmsr(kind->enable, pmu_kind_off(kind, enabled));
+    wrmsr(enable_msr(), pmu_kind_off(kind, enabled));
     return enabled;
 }
 
 void pmu_restart(uint64_t enabled)
 {
-    wrmsr(pmu_info()->kind->enable, enabled);
+    wrmsr(enable_msr(), enabled);
 }
 
 /* SDM vol. 4 "IA32_PERF_GLOBAL_STATUS". */
@@ -214,7 +229,8 @@ uint64_t pmu_causes(uint64_t status)
 }
 
 /* Where there is no status register. A counter that interrupts is started in its upper half, so one
- * that stands in the lower half has run past its maximum. */
+ * that stands in the lower half has run past its maximum. It stays there when its overflow has been
+ * handled: that one is told once. */
 static uint64_t status_from_counters(void)
 {
     uint64_t status = 0;
@@ -222,7 +238,7 @@ static uint64_t status_from_counters(void)
     for (unsigned n = 0; n < pmu_info()->n_general; n++)
         if ((rdmsr(pmu_select_msr(n)) & PERFEVTSEL_INT) && !(pmu_read(n) & top))
             status |= PMU_MASK(n);
-    return status;
+    return status & ~window.told;
 }
 
 uint64_t pmu_status(void)
@@ -236,11 +252,13 @@ void pmu_status_reset(uint64_t bits)
     uint32_t clear = pmu_info()->kind->status_clear;
     if (clear != 0)
         wrmsr(clear, bits & pmu_status_all());
+    else
+        __atomic_fetch_or(&window.told, bits, __ATOMIC_RELAXED);
 }
 
 static void counters_reset(const struct pmu_info *info)
 {
-    wrmsr_safe(info->kind->enable, 0);
+    wrmsr_safe(enable_msr(), 0);
     for (unsigned n = 0; n < info->n_general; n++) {
         wrmsr_safe(pmu_select_msr(n), 0);
         wrmsr_safe(pmu_counter_msr(n), 0);
@@ -257,7 +275,9 @@ static void counters_reset(const struct pmu_info *info)
 void pmu_reset(void)
 {
     const struct pmu_info *info = pmu_info();
-    window.first_select = 0;
+    memset(window.selects, 0, sizeof(window.selects));
+    window.counter = 0;
+    window.told = 0;
     window.open = false;
     pmi_reset();
     lbr_reset();

@@ -26,7 +26,7 @@ static struct pmu_msr_value read_msr(uint32_t msr)
 static void dump_value(uint32_t msr, struct pmu_msr_value read, const char *comment)
 {
     char name[NAME_SIZE], fields[FIELDS_SIZE];
-    const struct decode_context context = {.version = pmu_info()->version};
+    const struct decode_context context = pmu_decode_context();
     uint64_t value = read.value;
     decode_msr_name(name, sizeof(name), msr, &context);
     if (!read.answered) {
@@ -58,8 +58,11 @@ static void dump_reload(unsigned counter)
 static void dump_general(unsigned n)
 {
     struct pmu_msr_value select = read_msr(pmu_select_msr(n));
-    const char *event =
-        select.value != 0 ? pmu_event_name(select.value, pmu_info()->version) : NULL;
+    const char *event = NULL;
+    if (select.value != 0)
+        event = pmu_info()->kind->vendor == DECODE_AMD
+                    ? amd_event_name(select.value)
+                    : pmu_event_name(select.value, pmu_info()->version);
     dump_value(pmu_select_msr(n), select, NULL);
     dump_msr(pmu_counter_msr(n), event != NULL ? event : "");
     dump_reload(n);

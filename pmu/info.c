@@ -1,8 +1,8 @@
 /*
- * What this processor's PMU is, from CPUID.0AH, CPUID.1, IA32_PERF_CAPABILITIES and
- * IA32_MISC_ENABLE. SDM vol. 2 "CPUID", vol. 3 "Architectural Performance Monitoring". Hypervisors
- * and early processors report contradictions: they are cut down to what can be used, with a note,
- * and never trusted.
+ * What this processor's PMU is: of Intel's and of all that tell it as they do, from CPUID.0AH,
+ * CPUID.1, IA32_PERF_CAPABILITIES and IA32_MISC_ENABLE. SDM vol. 2 "CPUID", vol. 3 "Architectural
+ * Performance Monitoring". Hypervisors and early processors report contradictions: they are cut
+ * down to what can be used, with a note, and never trusted.
  */
 #include "pmu/info.h"
 
@@ -13,6 +13,7 @@
 #include "lapic/lapic.h"
 #include "pmu/bts.h"
 #include "pmu/debugctl.h"
+#include "pmu/info_amd.h"
 #include "pmu/kind.h"
 #include "x86/msr.h"
 #include "x86/cpuid.h"
@@ -24,6 +25,7 @@
 #define WIDTH_MAX     64
 #define FIXED_USUAL   3 /* fixed counters of every processor with version 2 */
 #define FIXED_SLOTS   3 /* the fixed counter of TOPDOWN.SLOTS */
+#define NAME_SIZE     40
 #define HYBRID_MORE   2 /* general counters of a P core that leaf 0AH does not name */
 
 static struct pmu_info infos[MAX_CPUS];
@@ -34,8 +36,7 @@ const struct pmu_info *pmu_info(void)
     return &info;
 }
 
-static void info_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void info_note(const char *fmt, ...)
+void info_note(const char *fmt, ...)
 {
     if (info.n_notes == PMU_MAX_NOTES)
         return;
@@ -45,13 +46,25 @@ static void info_note(const char *fmt, ...)
     va_end(ap);
 }
 
-static void why(char text[PMU_REASON], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void why(char text[PMU_REASON], const char *fmt, ...)
+void info_why(char text[PMU_REASON], const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     kvsnprintf(text, PMU_REASON, fmt, ap);
     va_end(ap);
+}
+
+struct decode_context pmu_decode_context(void)
+{
+    return (struct decode_context){.vendor = info.kind->vendor, .version = info.version};
+}
+
+static const char *name_of(uint32_t msr)
+{
+    static char name[NAME_SIZE];
+    const struct decode_context context = pmu_decode_context();
+    decode_msr_name(name, sizeof(name), msr, &context);
+    return name;
 }
 
 static struct pmu_msr_value msr_value(uint32_t msr, const char *name)
@@ -77,7 +90,7 @@ static bool find_version(void)
 {
     uint32_t max_leaf = cpuid(0, 0).eax;
     if (max_leaf < LEAF_PMU) {
-        why(info.no_pmu, "no PMU: CPUID maximum leaf is %02XH < 0AH", (unsigned)max_leaf);
+        info_why(info.no_pmu, "no PMU: CPUID maximum leaf is %02XH < 0AH", (unsigned)max_leaf);
         return false;
     }
     struct cpuid_regs r = cpuid(LEAF_PMU, 0);
@@ -87,7 +100,7 @@ static bool find_version(void)
     info.leaf_edx = r.edx;
     info.version = r.eax & 0xff;
     if (info.version == 0) {
-        why(info.no_pmu, "no architectural PMU: CPUID.0AH:EAX[7:0] = 0");
+        info_why(info.no_pmu, "no architectural PMU: CPUID.0AH:EAX[7:0] = 0");
         return false;
     }
     if (info.version > PMU_VERSION_KNOWN)
@@ -152,7 +165,7 @@ static bool find_general(void)
 {
     info.n_general = info.leaf_eax >> 8 & 0xff;
     if (info.n_general == 0) {
-        why(info.no_pmu, "no general counter: CPUID.0AH:EAX[15:8] = 0");
+        info_why(info.no_pmu, "no general counter: CPUID.0AH:EAX[15:8] = 0");
         return false;
     }
     if (info.n_general > PMU_MAX_GENERAL) {
@@ -166,6 +179,10 @@ static bool find_general(void)
         find_general_by_leaf_23h();
     else
         info.general_end = general_end_of_hybrid();
+    if (named_by_leaf_23h())
+        info_why(info.general_by, "CPUID.23H.1:EAX = 0x%x", (unsigned)info.leaf_23h.general);
+    else
+        info_why(info.general_by, "CPUID.0AH:EAX[15:8] = %u", info.n_general);
     return true;
 }
 
@@ -216,7 +233,7 @@ static uint32_t fixed_by_probe(void)
 static void find_fixed(void)
 {
     if (info.kind->fixed.base == 0) {
-        why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] = 1");
+        info_why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] = 1");
         return;
     }
     info.anythread_deprecated = info.leaf_edx >> 15 & 1;
@@ -241,12 +258,12 @@ static void find_fixed(void)
         width = info.general_width;
     }
     if (mask == 0 && named_by_leaf_23h()) {
-        why(info.no_fixed, "no fixed counters: CPUID.23H.1:EBX = 0");
+        info_why(info.no_fixed, "no fixed counters: CPUID.23H.1:EBX = 0");
         return;
     }
     if (mask == 0) {
-        why(info.no_fixed, "no fixed counters: CPUID.0AH:EDX[4:0] = 0%s",
-            info.kind->fixed_bitmap ? ", ECX = 0" : "");
+        info_why(info.no_fixed, "no fixed counters: CPUID.0AH:EDX[4:0] = 0%s",
+                 info.kind->fixed_bitmap ? ", ECX = 0" : "");
         return;
     }
     info.no_fixed[0] = '\0';
@@ -259,13 +276,13 @@ static void find_fixed(void)
 static void find_debug_store(void)
 {
     if (!info.kind->debug_store || !info.ds) {
-        why(info.no_pebs, "no PEBS: CPUID.1:EDX[21] = 0");
-        why(info.no_bts, "no BTS: CPUID.1:EDX[21] = 0");
+        info_why(info.no_pebs, "no PEBS: CPUID.1:EDX[21] = 0");
+        info_why(info.no_bts, "no BTS: CPUID.1:EDX[21] = 0");
         return;
     }
     if (!info.dtes64) {
-        why(info.no_pebs, "no 64-bit debug store for PEBS: CPUID.1:ECX[2] (DTES64) = 0");
-        why(info.no_bts, "no 64-bit debug store for BTS: CPUID.1:ECX[2] (DTES64) = 0");
+        info_why(info.no_pebs, "no 64-bit debug store for PEBS: CPUID.1:ECX[2] (DTES64) = 0");
+        info_why(info.no_bts, "no 64-bit debug store for BTS: CPUID.1:ECX[2] (DTES64) = 0");
         return;
     }
     info.pebs =
@@ -273,16 +290,16 @@ static void find_debug_store(void)
     info.bts = info.misc_enable.answered && !(info.misc_enable.value & MISC_ENABLE_BTS_UNAVAILABLE);
     info.no_pebs[0] = info.no_bts[0] = '\0';
     if (!info.pebs)
-        why(info.no_pebs, "no PEBS: IA32_MISC_ENABLE%s",
-            info.misc_enable.answered ? "[12] = 1" : " raises #GP");
+        info_why(info.no_pebs, "no PEBS: IA32_MISC_ENABLE%s",
+                 info.misc_enable.answered ? "[12] = 1" : " raises #GP");
     if (info.pebs && info.pdcm && !info.perf_capabilities.answered) {
         info.pebs = false;
-        why(info.no_pebs,
-            "no PEBS: IA32_PERF_CAPABILITIES raises #GP, the record format is unknown");
+        info_why(info.no_pebs,
+                 "no PEBS: IA32_PERF_CAPABILITIES raises #GP, the record format is unknown");
     }
     if (!info.bts)
-        why(info.no_bts, "no BTS: IA32_MISC_ENABLE%s",
-            info.misc_enable.answered ? "[11] = 1" : " raises #GP");
+        info_why(info.no_bts, "no BTS: IA32_MISC_ENABLE%s",
+                 info.misc_enable.answered ? "[11] = 1" : " raises #GP");
 }
 
 static void take_away(bool *feature, char reason[PMU_REASON], const char *name, const char *lacks)
@@ -290,7 +307,7 @@ static void take_away(bool *feature, char reason[PMU_REASON], const char *name, 
     if (!*feature)
         return;
     *feature = false;
-    why(reason, "no %s: %s cannot be set", name, lacks);
+    info_why(reason, "no %s: %s cannot be set", name, lacks);
     info_note("%s, against CPUID.1:EDX[21] (DS) = 1", reason);
 }
 
@@ -314,29 +331,27 @@ static void probe_debug_store(void)
 static void probe_core(void)
 {
     const uint64_t value = 0x1234567;
-    const char *leaf = "CPUID.0AH";
+    const struct pmu_kind *kind = info.kind;
+    const char *leaf = kind->vendor == DECODE_AMD ? info.general_by : "CPUID.0AH";
     unsigned fixed = info.fixed_mask != 0 ? (unsigned)__builtin_ctz(info.fixed_mask) : 0;
     const struct {
         bool announced;
         uint32_t msr;
         uint64_t value;
-        const char *name, *by;
+        const char *by;
     } core[] = {
-        {true, pmu_old_counter_msr(0), value, "IA32_PMC0", leaf},
-        {true, pmu_old_select_msr(0), EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_OS, "IA32_PERFEVTSEL0",
-         leaf},
-        {info.full_width_write, MSR_IA32_A_PMC0, value, "IA32_A_PMC0",
-         "IA32_PERF_CAPABILITIES[13]"},
-        {info.fixed_mask != 0, pmu_old_counter_msr(PMU_FIXED(fixed)), value, "IA32_FIXED_CTRx",
-         leaf},
-        {info.fixed_mask != 0, MSR_IA32_FIXED_CTR_CTRL,
-         (uint64_t)FIXED_CTR_CTRL_OS << (FIXED_CTR_CTRL_BITS * fixed), "IA32_FIXED_CTR_CTRL", leaf},
-        {info.global_ctrl, MSR_IA32_PERF_GLOBAL_CTRL, 1, "IA32_PERF_GLOBAL_CTRL", leaf},
+        {true, pmu_old_counter_msr(0), value, leaf},
+        {true, pmu_old_select_msr(0), pmu_event(PMU_EVENT_INSTRUCTIONS) | PERFEVTSEL_OS, leaf},
+        {info.full_width_write, kind->full_width.base, value, "IA32_PERF_CAPABILITIES[13]"},
+        {info.fixed_mask != 0, pmu_old_counter_msr(PMU_FIXED(fixed)), value, leaf},
+        {info.fixed_mask != 0, kind->fixed_ctrl,
+         (uint64_t)FIXED_CTR_CTRL_OS << (FIXED_CTR_CTRL_BITS * fixed), leaf},
+        {info.global_ctrl, kind->enable, 1, leaf},
     };
     for (size_t i = 0; i < sizeof(core) / sizeof(core[0]); i++)
         if (core[i].announced && !msr_holds(core[i].msr, core[i].value))
-            info_note("%s (%XH) cannot be set, against %s", core[i].name, (unsigned)core[i].msr,
-                      core[i].by);
+            info_note("%s (%XH) cannot be set, against %s", name_of(core[i].msr),
+                      (unsigned)core[i].msr, core[i].by);
     if (lapic_has_pmi() && !lapic_pmi_ready())
         info_note("LVT perfmon (340H) cannot be set: no PMI can come");
 }
@@ -383,7 +398,7 @@ static void find_global(void)
     if (info.freeze)
         info.no_freeze[0] = '\0';
     else if (info.kind->freeze != 0)
-        why(info.no_freeze, "no FREEZE_PERFMON_ON_PMI: CPUID.1:ECX[15] (PDCM) = 0");
+        info_why(info.no_freeze, "no FREEZE_PERFMON_ON_PMI: CPUID.1:ECX[15] (PDCM) = 0");
     info.freeze_in_status = info.kind->frozen != 0;
 }
 
@@ -412,8 +427,8 @@ static void note_counters_in_use(void)
     for (unsigned n = 0; n < info.n_general; n++)
         if (rdmsr_safe(pmu_bank_msr(&info.kind->selects, n), &value) && (value & PERFEVTSEL_EN)) {
             on |= PMU_MASK(n);
-            info_note("the firmware left IA32_PERFEVTSEL%u = 0x%llx on: it may use the counters", n,
-                      (unsigned long long)value);
+            info_note("the firmware left %s = 0x%llx on: it may use the counters",
+                      name_of(pmu_bank_msr(&info.kind->selects, n)), (unsigned long long)value);
         }
     if (info.kind->in_use != 0 && rdmsr_safe(info.kind->in_use, &value) &&
         (value & ~GLOBAL_INUSE_PMI & ~on) != 0)
@@ -421,27 +436,38 @@ static void note_counters_in_use(void)
                   (unsigned long long)value);
 }
 
-void pmu_info_read(void)
+static void read_architectural(void)
 {
-    info = (struct pmu_info){.kind = pmu_kind_of_version(0), .core = cpuid(LEAF_CORE, 0).eax};
-    why(info.no_global_ctrl, "no IA32_PERF_GLOBAL_CTRL: CPUID.0AH:EAX[7:0] < 2");
-    why(info.no_freeze, "no FREEZE_PERFMON_ON_PMI: CPUID.0AH:EAX[7:0] < 2");
-    why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] < 2");
-    why(info.no_pebs, "no PEBS: CPUID.0AH:EAX[7:0] = 0");
-    why(info.no_bts, "no BTS: CPUID.0AH:EAX[7:0] = 0");
+    info_why(info.no_global_ctrl, "no IA32_PERF_GLOBAL_CTRL: CPUID.0AH:EAX[7:0] < 2");
+    info_why(info.no_freeze, "no FREEZE_PERFMON_ON_PMI: CPUID.0AH:EAX[7:0] < 2");
+    info_why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] < 2");
+    info_why(info.no_pebs, "no PEBS: CPUID.0AH:EAX[7:0] = 0");
+    info_why(info.no_bts, "no BTS: CPUID.0AH:EAX[7:0] = 0");
     if (cpuid_was_limited())
         info_note("CPUID was limited to leaf 2 or 3 by IA32_MISC_ENABLE[22]: cleared");
     find_capabilities();
     if (!find_version() || !find_general())
         return;
     info.present = true;
+    ksnprintf(info.title, sizeof(info.title), "perfmon v%u", info.version);
+    ksnprintf(info.code, sizeof(info.code), "%u", info.version);
     find_own_addresses();
     find_debug_store_bits();
     find_events();
     find_fixed();
     find_debug_store();
     find_global();
-    note_counters_in_use();
+}
+
+void pmu_info_read(void)
+{
+    info = (struct pmu_info){.kind = pmu_kind_of_version(0), .core = cpuid(LEAF_CORE, 0).eax};
+    if (info_amd_here())
+        info_amd_read(&info);
+    else
+        read_architectural();
+    if (info.present)
+        note_counters_in_use();
 }
 
 bool pmu_has_fixed(unsigned i)
@@ -455,25 +481,20 @@ const char *pmu_no_fixed(unsigned i)
     if (info.fixed_mask == 0)
         return info.no_pmu[0] ? info.no_pmu : info.no_fixed;
     if (named_by_leaf_23h())
-        why(text, "no fixed counter %u: CPUID.23H.1:EBX[%u] = 0", i, i);
+        info_why(text, "no fixed counter %u: CPUID.23H.1:EBX[%u] = 0", i, i);
     else if (info.kind->fixed_bitmap)
-        why(text, "no fixed counter %u: CPUID.0AH:ECX[%u] = 0 and EDX[4:0] = %u", i, i,
-            (unsigned)(info.leaf_edx & 0x1f));
+        info_why(text, "no fixed counter %u: CPUID.0AH:ECX[%u] = 0 and EDX[4:0] = %u", i, i,
+                 (unsigned)(info.leaf_edx & 0x1f));
     else
-        why(text, "no fixed counter %u: CPUID.0AH:EDX[4:0] = %u", i,
-            (unsigned)(info.leaf_edx & 0x1f));
+        info_why(text, "no fixed counter %u: CPUID.0AH:EDX[4:0] = %u", i,
+                 (unsigned)(info.leaf_edx & 0x1f));
     return text;
 }
 
 const char *pmu_no_general(unsigned wanted)
 {
     static char text[PMU_REASON];
-    if (named_by_leaf_23h())
-        why(text, "fewer than %u general counters: CPUID.23H.1:EAX = 0x%x", wanted,
-            (unsigned)info.leaf_23h.general);
-    else
-        why(text, "fewer than %u general counters: CPUID.0AH:EAX[15:8] = %u", wanted,
-            info.n_general);
+    info_why(text, "fewer than %u general counters: %s", wanted, info.general_by);
     return info.n_general < wanted ? text : NULL;
 }
 
@@ -494,10 +515,10 @@ const char *pmu_no_event(unsigned event)
     if (info.events >> event & 1)
         return NULL;
     if (info.leaf_23h.subleaves & CPUID_23_EAX_EVENTS)
-        why(text, "no %s event: CPUID.23H.3:EAX[%u] = 0", pmu_event_title(event), event);
+        info_why(text, "no %s event: CPUID.23H.3:EAX[%u] = 0", pmu_events[event].name, event);
     else if (length <= event)
-        why(text, "no %s event: CPUID.0AH:EAX[31:24] = %u", pmu_event_title(event), length);
+        info_why(text, "no %s event: CPUID.0AH:EAX[31:24] = %u", pmu_events[event].name, length);
     else
-        why(text, "no %s event: CPUID.0AH:EBX[%u] = 1", pmu_event_title(event), event);
+        info_why(text, "no %s event: CPUID.0AH:EBX[%u] = 1", pmu_events[event].name, event);
     return text;
 }

@@ -4,7 +4,13 @@
  * The order matters. Stop the counters (or leave it to the freeze), read the status, handle, reset
  * the status, unmask the LVT entry that the local APIC masked on delivery (SDM vol. 3 "Local Vector
  * Table"), EOI. Clearing the status after the counters are re-armed would lose an overflow;
- * unmasking before it could take one twice.
+ * unmasking before it could take one twice. A status that is made from the counters is cleared
+ * before the handler writes them.
+ *
+ * Where nothing masks the LVT entry (AMD's), an interrupt comes for each overflow, and one that
+ * finds two handles both: the other's still comes, with nothing left to do, and as an NMI some time
+ * later (Linux, arch/x86/events/amd/core.c, amd_pmu_adjust_nmi_window(): "NMI latency"). So many
+ * are let pass, for LATE_US; Linux lets all pass that come in this time.
  *
  * The debug store shares the interrupt. "Upon entering the ISR, branch trace messages and PEBS
  * should be disabled to prevent race conditions during access to the DS save area ... restored to
@@ -19,6 +25,7 @@
 #include "kernel/nmi.h"
 #include "kernel/percpu.h"
 #include "kernel/print.h"
+#include "kernel/time.h"
 #include "kernel/trap.h"
 #include "lapic/lapic.h"
 #include "pmu/ds.h"
@@ -27,12 +34,16 @@
 #include "x86/apic.h"
 #include "x86/msr.h"
 
+#define LATE_US 100000
+
 /* Of each processor its own. */
 static struct {
     pmi_handler handler;
     enum pmi_counters counters;
     volatile unsigned count, unexpected;
     unsigned nmis_before; /* nmi_strays() at the last reset */
+    unsigned late;        /* interrupts that may still come, for overflows that are handled */
+    uint64_t late_end;    /* by the TSC */
 } dispatches[MAX_CPUS];
 #define dispatch (dispatches[this_cpu()->index])
 
@@ -96,6 +107,25 @@ static bool has_cause(uint64_t status)
                              (area->pebs.base != 0 && ds_buffer_full(&area->pebs))));
 }
 
+/* This interrupt is one of those overflows'; what else it found has interrupts of its own. */
+static void expect_late(uint64_t status)
+{
+    uint64_t causes = pmu_causes(status);
+    if (pmu_info()->kind->lvt_masked)
+        return;
+    for (causes &= causes - 1; causes != 0; causes &= causes - 1)
+        dispatch.late++;
+    dispatch.late_end = rdtsc() + tsc_ticks_us(LATE_US);
+}
+
+static bool is_late(void)
+{
+    if (dispatch.late == 0 || rdtsc() > dispatch.late_end)
+        return false;
+    dispatch.late--;
+    return true;
+}
+
 static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
 {
     struct pmi pmi = {.frame = frame, .lvt = lvt};
@@ -108,22 +138,26 @@ static void pmi_handle(struct trap_frame *frame, uint32_t lvt)
         enabled = pmu_stop(enabled);
     uint64_t pebs_enable = pebs_stop(&pmi);
     pmi.status = pmu_status();
+    if (pmu_info()->kind->status == 0)
+        pmu_status_reset(pmi.status);
     if (dispatch.handler != NULL && has_cause(pmi.status)) {
         dispatch.count++;
+        expect_late(pmi.status);
         /* The watchdog's priority class is higher: a handler that hangs must not hang the machine.
          * Not in an NMI, whose IST stack the next NMI would take over after the first IRET. */
         if (frame->vector != VEC_NMI)
             irq_enable();
         dispatch.handler(&pmi);
         irq_disable();
-    } else {
+    } else if (!is_late()) {
         dispatch.unexpected++;
         if (stray.pmis++ == 0) {
             stray.status = pmi.status;
             stray.waited = dispatch.handler != NULL;
         }
     }
-    pmu_status_reset(pmi.status);
+    if (pmu_info()->kind->status != 0)
+        pmu_status_reset(pmi.status);
     if (pmu_info()->kind->lvt_masked)
         lapic_pmi_unmask();
     if (dispatch.handler == NULL)
@@ -162,6 +196,8 @@ static bool pmi_nmi(struct trap_frame *frame)
         pmi_handle(frame, lvt);
         return true;
     }
+    if (is_late())
+        return true;
     if (!stray.nmi)
         stray.lvt = lvt;
     stray.nmi = true;
@@ -187,7 +223,7 @@ void pmu_report_unexpected(void)
 void pmi_reset(void)
 {
     pmu_set_pmi_handler(NULL, PMI_STOP);
-    dispatch.count = dispatch.unexpected = 0;
+    dispatch.count = dispatch.unexpected = dispatch.late = 0;
     dispatch.nmis_before = nmi_strays();
 }
 

@@ -1,7 +1,7 @@
 /*
  * The PMU driver: what the processor has, its counters, overflow and PMI, freeze, register dumps.
  * Source: Intel SDM vol. 3 "Architectural Performance Monitoring"; CPUID leaf 0AH in vol. 2
- * "CPUID".
+ * "CPUID"; AMD's APM vol. 2 "Performance Monitoring Counters".
  *
  * Every MSR is reached through kernel/msr.h. Of the counters, index n < 32 is general counter n and
  * PMU_FIXED(i) is fixed counter i: the same number as their bit in IA32_PERF_GLOBAL_CTRL.
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "x86/bits.h"
+#include "x86/decode.h"
 #include "x86/pmu.h"
 #include "x86/events.h"
 #include "pmu/leaf_23h.h"
@@ -24,6 +25,8 @@
 #define PMU_FIXED(i)      (GLOBAL_FIXED_SHIFT + (i))
 #define PMU_MASK(counter) ARCH_BIT(counter)
 #define PMU_REASON        96
+#define PMU_TITLE         24
+#define PMU_CODE          8
 #define PMU_MAX_NOTES     8
 
 /* A register that may be missing: answered is false when RDMSR raised #GP or was not tried. */
@@ -39,9 +42,13 @@ struct pmu_kind;
 struct pmu_info {
     const struct pmu_kind *kind; /* the driver's own: pmu/kind.h */
     bool present;                /* of a kind that the driver knows, with a general counter */
-    uint32_t core;      /* CPUID.1AH:EAX, the kind of core (CPUID_1A_*); 0: it does not tell */
-    unsigned version;   /* CPUID.0AH:EAX[7:0], to be shown: the fields say what follows from it */
-    unsigned n_general; /* 0 to PMU_MAX_GENERAL */
+    char title[PMU_TITLE];       /* "perfmon v4", "AMD PerfMonV2" */
+    char code[PMU_CODE];         /* the same in a report's code: "4", "AMD2" */
+    uint32_t core; /* CPUID.1AH:EAX, the kind of core (CPUID_1A_*); 0: it does not tell */
+    /* CPUID.0AH:EAX[7:0], 0 on AMD's, to be shown: the fields say what follows from it. */
+    unsigned version;
+    char general_by[PMU_REASON]; /* who says how many general counters: "CPUID.0AH:EAX[15:8] = 4" */
+    unsigned n_general;          /* 0 to PMU_MAX_GENERAL */
     /* The first number past those that leaf 0AH or leaf 23H names, or that a hybrid processor may
      * have unnamed. */
     unsigned general_end;
@@ -52,8 +59,9 @@ struct pmu_info {
     uint32_t fixed_mask;      /* bit i: fixed counter i exists; not contiguous from version 5 on */
     uint32_t events;          /* bit n: architectural event n is available */
     bool global_ctrl;         /* one register enables all counters */
-    bool freeze;              /* DEBUGCTL.FREEZE_PERFMON_ON_PMI is announced */
-    bool freeze_in_status;    /* it sets GLOBAL_STATUS.CTR_FRZ; if not, it clears GLOBAL_CTRL */
+    bool freeze;              /* DEBUGCTL.FREEZE_PERFMON_ON_PMI (AMD: FPMCI) is announced */
+    bool freeze_in_status;    /* it sets GLOBAL_STATUS.CTR_FRZ (AMD: PMCF); if not, it clears
+                                 GLOBAL_CTRL */
     bool full_width_write;    /* IA32_A_PMCx exist: IA32_PERF_CAPABILITIES[13] */
     bool metrics;             /* MSR_PERF_METRICS: IA32_PERF_CAPABILITIES[15], or the model */
     bool own_addresses;       /* version 6: each counter has addresses of its own, from 1900H on */
@@ -93,6 +101,9 @@ const char *pmu_no_event(unsigned event);
 uint64_t pmu_event(unsigned event);
 const char *pmu_event_title(unsigned event);
 
+/* By which the names of registers are found: x86/decode.h. */
+struct decode_context pmu_decode_context(void);
+
 /* The initial state: counters off and 0, PEBS off, overflow status cleared, DEBUGCTL 0 but for what
  * stays set (pmu/debugctl.h), RDPMC for ring 0 alone, no PMI handler, LVT perfmon unmasked with the
  * PMI vector. Harmless without a PMU. */
@@ -106,7 +117,8 @@ uint64_t pmu_counter_max(unsigned counter);
  * reaches them: from version 6 on those of its own (IA32_PMC_GPn_CTR). */
 uint32_t pmu_counter_msr(unsigned counter);
 uint32_t pmu_select_msr(unsigned general);
-/* Their addresses that every version has: IA32_PMCx, IA32_FIXED_CTRx, IA32_PERFEVTSELx. */
+/* Their addresses that every version has: IA32_PMCx, IA32_FIXED_CTRx, IA32_PERFEVTSELx; on other
+ * kinds the same as above. */
 uint32_t pmu_old_counter_msr(unsigned counter);
 uint32_t pmu_old_select_msr(unsigned general);
 
@@ -137,8 +149,9 @@ bool pmu_write(unsigned counter, uint64_t value);
 bool pmu_write_overflow_in(unsigned counter, uint64_t n);
 
 /* IA32_PERF_GLOBAL_STATUS, and its clearing through IA32_PERF_GLOBAL_OVF_CTRL (from version 4 on
- * IA32_PERF_GLOBAL_STATUS_RESET). Where there is none, the status is made from the counters with
- * INT that have run past their maximum, and there is nothing to clear. */
+ * IA32_PERF_GLOBAL_STATUS_RESET); PerfCntrGlobalStatus and PerfCntrGlobalStatusClr. Where there is
+ * none, the status is made from the counters with INT that have run past their maximum, and what is
+ * cleared is not told again before the counter is written. */
 uint64_t pmu_status(void);
 void pmu_status_reset(uint64_t bits);
 uint64_t pmu_status_all(void); /* the bits that the status can have */
@@ -147,7 +160,7 @@ uint64_t pmu_status_all(void); /* the bits that the status can have */
 uint64_t pmu_causes(uint64_t status);
 
 /* Runs body(arg) in the counting window (pmu/window.S) with the counters of mask counting. Where
- * no register enables all, it can open only general counter 0. */
+ * no register enables all (pmu_info()->global_ctrl is false), mask is one counter. */
 void pmu_count(uint64_t mask, window_body body, uint64_t arg);
 /* The same in two steps, for spans that are not one call: opens, closes. */
 void pmu_open(uint64_t mask);
@@ -176,7 +189,8 @@ enum pmi_counters {
  * EOI is written (not for an NMI). NULL: a PMI is reported as unexpected. */
 void pmu_set_pmi_handler(pmi_handler handler, enum pmi_counters counters);
 /* PMIs delivered to the handler, and those that nobody waited for or that had no cause, since the
- * last pmu_reset(). An NMI without an overflow and with the LVT's mask bit clear is not a PMI. */
+ * last pmu_reset(). An NMI without an overflow and with the LVT's mask bit clear is not a PMI; nor
+ * is the late interrupt of an overflow that an earlier one has handled, where nothing masks it. */
 unsigned pmu_pmi_count(void);
 unsigned pmu_unexpected_count(void);
 /* One '#' line each on the unexpected PMIs and NMIs since the last report, when there were any. */

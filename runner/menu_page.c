@@ -227,8 +227,8 @@ static void show_machine(void)
     if (!info->present)
         put(0, 1, WARNING, width, " %s", info->no_pmu);
     else
-        put(0, 1, PLAIN, width, " perfmon v%u: %u x %u-bit general, %u x %u-bit fixed counters",
-            info->version, info->n_general, info->general_width, info->n_fixed, info->fixed_width);
+        put(0, 1, PLAIN, width, " %s: %u x %u-bit general, %u x %u-bit fixed counters", info->title,
+            info->n_general, info->general_width, info->n_fixed, info->fixed_width);
 }
 
 /* The line below the list: what Enter does. */

@@ -46,8 +46,8 @@ static void print_header(const struct cmdline *cl)
     if (!info->present)
         kprintf("%s", info->no_pmu);
     else
-        kprintf("perfmon v%u: %u x %u-bit general, %u x %u-bit fixed", info->version,
-                info->n_general, info->general_width, info->n_fixed, info->fixed_width);
+        kprintf("%s: %u x %u-bit general, %u x %u-bit fixed", info->title, info->n_general,
+                info->general_width, info->n_fixed, info->fixed_width);
     if (cl->pmi == PMI_NMI)
         kprintf(" · pmi NMI\n");
     else

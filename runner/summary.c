@@ -121,7 +121,7 @@ static void print_machine(const struct bootinfo *boot)
     else
         line("TSC of an unknown frequency");
     if (info->present)
-        line("perfmon v%u: %u x %u-bit general, %u x %u-bit fixed", info->version, info->n_general,
+        line("%s: %u x %u-bit general, %u x %u-bit fixed", info->title, info->n_general,
              info->general_width, info->n_fixed, info->fixed_width);
     else
         line("%s", info->no_pmu);
@@ -281,7 +281,7 @@ static void put_machine(struct code *code, const struct bootinfo *boot)
         put_name(code, hypervisor_signature(hypervisor) ? hypervisor : "-");
     }
     if (info->present)
-        put(code, " PMU:%u-%uX%u-%uX%u", info->version, info->n_general, info->general_width,
+        put(code, " PMU:%s-%uX%u-%uX%u", info->code, info->n_general, info->general_width,
             info->n_fixed, info->fixed_width);
     else
         put(code, " PMU:0");

@@ -40,7 +40,7 @@ static void print_access(const struct msr_access *a, void *arg)
     (void)arg;
     if (a->msr == MSR_X2APIC_BASE + APIC_TIMER_INITIAL / 16 && a->kind == MSR_WRITE)
         return;
-    const struct decode_context context = {.version = pmu_info()->version};
+    const struct decode_context context = pmu_decode_context();
     char name[NAME_SIZE], address[16], fields[FIELDS_SIZE];
     print_place(a->rip);
     if (a->cpu != 0)

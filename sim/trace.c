@@ -133,7 +133,7 @@ static const char *event_name(const void *arg, uint64_t select)
 
 static struct decode_context context_of(const struct profile *p)
 {
-    return (struct decode_context){p->pmu.version, event_name, p};
+    return (struct decode_context){.version = p->pmu.version, .event_name = event_name, .arg = p};
 }
 
 void trace_msr_name(const struct cpu *cpu, uint32_t msr, char *buf, size_t size)

@@ -56,6 +56,7 @@
 #define MSR_AMD_PERF_CTR0        0xc0010201
 #define AMD_PERF_STRIDE          2
 #define AMD_CORE_COUNTERS        6
+#define AMD_COUNTER_WIDTH        48
 
 /* PERF_CTL: bits 31:0 as PERFEVTSEL_* but for 19 and 21, which are reserved. */
 #define AMD_PERF_CTL_EVENT_HIGH       ARCH_U64(0xf00000000)
@@ -69,6 +70,7 @@
 #define MSR_AMD_PERF_CNTR_GLOBAL_CTL        0xc0000301
 #define MSR_AMD_PERF_CNTR_GLOBAL_STATUS_CLR 0xc0000302
 #define MSR_AMD_PERF_CNTR_GLOBAL_STATUS_SET 0xc0000303
+#define AMD_GLOBAL_COUNTERS                 0x3f         /* their bits in all four */
 #define AMD_GLOBAL_STATUS_LBRSF             ARCH_BIT(58) /* the branch records are frozen */
 #define AMD_GLOBAL_STATUS_PMCF              ARCH_BIT(59) /* the core counters are */
 

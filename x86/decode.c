@@ -2,6 +2,7 @@
  * have. */
 #include "x86/decode.h"
 
+#include "x86/amd.h"
 #include "x86/apic.h"
 #include "x86/events.h"
 #include "x86/msr.h"
@@ -346,12 +347,203 @@ static const struct decode_layout lvt_timer = {.fields = (const struct field[]){
     END,
 }};
 
+/* ---- AMD's: APM vol. 2 "Performance Monitoring Counters", "Debug Control MSR", "Instruction-Based
+ * Sampling"; the PPRs ---- */
+
+static const struct decode_layout perf_ctl = {.fields = (const struct field[]){
+    EVENT(PERFEVTSEL_EVENT,       "EVENT"),
+    UMASK(PERFEVTSEL_UMASK,       "UMASK"),
+    FLAG(PERFEVTSEL_USR,          "USR"),
+    FLAG(PERFEVTSEL_OS,           "OS"),
+    FLAG(PERFEVTSEL_E,            "EDGE"),
+    FLAG(PERFEVTSEL_INT,          "INT"),
+    FLAG(PERFEVTSEL_EN,           "EN"),
+    FLAG(PERFEVTSEL_INV,          "INV"),
+    AMOUNT(PERFEVTSEL_CMASK,      "CNT_MASK"),
+    UMASK(AMD_PERF_CTL_EVENT_HIGH, "EVENT_HIGH"),
+    FLAG(AMD_PERF_CTL_GUEST_ONLY, "GuestOnly"),
+    FLAG(AMD_PERF_CTL_HOST_ONLY,  "HostOnly"),
+    FLAG(AMD_PERF_CTL_PREC_RET,   "PREC_RET"),
+    END,
+}};
+
+static const struct decode_layout perf_cntr_global_ctl = {.fields = (const struct field[]){
+    COUNTERS(AMD_GLOBAL_COUNTERS, "PERF_CNT_EN_%u"),
+    END,
+}};
+
+static const struct decode_layout perf_cntr_global_status = {.fields = (const struct field[]){
+    COUNTERS(AMD_GLOBAL_COUNTERS, "CNT_OF_%u"),
+    FLAG(AMD_GLOBAL_STATUS_LBRSF, "LBRSF"),
+    FLAG(AMD_GLOBAL_STATUS_PMCF,  "PMCF"),
+    END,
+}};
+
+static const struct decode_layout amd_debugctl = {.fields = (const struct field[]){
+    FLAG(DEBUGCTL_LBR,          "LBR"),
+    FLAG(DEBUGCTL_BTF,          "BTF"),
+    FLAG(AMD_DEBUGCTL_BUS_LOCK, "BUS_LOCK_DETECT"),
+    FLAG(AMD_DEBUGCTL_FLBRI,    "FLBRI"),
+    FLAG(AMD_DEBUGCTL_FPMCI,    "FPMCI"),
+    END,
+}, .partial = true};
+
+static const struct decode_layout amd_lbr_select = {.fields = (const struct field[]){
+    FLAG(LBR_SELECT_CPL_EQ_0,      "CPL_EQ_0"),
+    FLAG(LBR_SELECT_CPL_NEQ_0,     "CPL_NEQ_0"),
+    FLAG(LBR_SELECT_JCC,           "JCC"),
+    FLAG(LBR_SELECT_NEAR_REL_CALL, "NEAR_REL_CALL"),
+    FLAG(LBR_SELECT_NEAR_IND_CALL, "NEAR_IND_CALL"),
+    FLAG(LBR_SELECT_NEAR_RET,      "NEAR_RET"),
+    FLAG(LBR_SELECT_NEAR_IND_JMP,  "NEAR_IND_JMP"),
+    FLAG(LBR_SELECT_NEAR_REL_JMP,  "NEAR_REL_JMP"),
+    FLAG(LBR_SELECT_FAR_BRANCH,    "FAR_BRANCH"),
+    END,
+}};
+
+static const struct decode_layout debug_extn_ctl = {.fields = (const struct field[]){
+    FLAG(AMD_DBG_EXTN_CFG_LBRSE, "LBRSE"),
+    END,
+}};
+
+static const struct decode_layout amd_lbr_from = {.fields = (const struct field[]){
+    ADDRESS(AMD_LBR_IP,           "ip"),
+    FLAG(AMD_LBR_FROM_MISPREDICT, "MISPREDICT"),
+    END,
+}};
+
+static const struct decode_layout amd_lbr_to = {.fields = (const struct field[]){
+    ADDRESS(AMD_LBR_IP,    "ip"),
+    FLAG(AMD_LBR_TO_SPEC,  "SPEC"),
+    FLAG(AMD_LBR_TO_VALID, "VALID"),
+    END,
+}};
+
+static const struct decode_layout ibs_fetch_ctl = {.fields = (const struct field[]){
+    AMOUNT(IBS_FETCH_MAX_CNT,    "IbsFetchMaxCnt"),
+    AMOUNT(IBS_FETCH_CNT,        "IbsFetchCnt"),
+    AMOUNT(IBS_FETCH_LAT,        "IbsFetchLat"),
+    FLAG(IBS_FETCH_EN,           "IbsFetchEn"),
+    FLAG(IBS_FETCH_VAL,          "IbsFetchVal"),
+    FLAG(IBS_FETCH_COMP,         "IbsFetchComp"),
+    FLAG(IBS_FETCH_IC_MISS,      "IbsIcMiss"),
+    FLAG(IBS_FETCH_PHY_VALID,    "IbsPhyAddrValid"),
+    AMOUNT(IBS_FETCH_PAGE_SIZE,  "IbsL1TlbPgSz"),
+    FLAG(IBS_FETCH_L1_TLB_MISS,  "IbsL1TlbMiss"),
+    FLAG(IBS_FETCH_L2_TLB_MISS,  "IbsL2TlbMiss"),
+    FLAG(IBS_FETCH_RAND_EN,      "IbsRandEn"),
+    FLAG(IBS_FETCH_L2_MISS,      "IbsFetchL2Miss"),
+    FLAG(IBS_FETCH_L3_MISS_ONLY, "IbsFetchL3MissOnly"),
+    FLAG(IBS_FETCH_OC_MISS,      "IbsFetchOcMiss"),
+    FLAG(IBS_FETCH_L3_MISS,      "IbsFetchL3Miss"),
+    END,
+}, .partial = true};
+
+static const struct decode_layout ibs_op_ctl = {.fields = (const struct field[]){
+    AMOUNT(IBS_OP_MAX_CNT,     "IbsOpMaxCnt"),
+    FLAG(IBS_OP_L3_MISS_ONLY,  "IbsOpL3MissOnly"),
+    FLAG(IBS_OP_EN,            "IbsOpEn"),
+    FLAG(IBS_OP_VAL,           "IbsOpVal"),
+    FLAG(IBS_OP_CNT_CTL,       "IbsOpCntCtl"),
+    AMOUNT(IBS_OP_MAX_CNT_EXT, "IbsOpMaxCntExt"),
+    AMOUNT(IBS_OP_CUR_CNT,     "IbsOpCurCnt"),
+    END,
+}, .partial = true};
+
+static const struct decode_layout ibs_op_data = {.fields = (const struct field[]){
+    AMOUNT(IBS_OP_DATA_COMP_TO_RET, "IbsCompToRetCtr"),
+    AMOUNT(IBS_OP_DATA_TAG_TO_RET,  "IbsTagToRetCtr"),
+    FLAG(IBS_OP_DATA_RETURN,        "IbsOpReturn"),
+    FLAG(IBS_OP_DATA_BRN_TAKEN,     "IbsOpBrnTaken"),
+    FLAG(IBS_OP_DATA_BRN_MISP,      "IbsOpBrnMisp"),
+    FLAG(IBS_OP_DATA_BRN_RET,       "IbsOpBrnRet"),
+    FLAG(IBS_OP_DATA_RIP_INVALID,   "IbsRipInvalid"),
+    FLAG(IBS_OP_DATA_BRN_FUSE,      "IbsOpBrnFuse"),
+    FLAG(IBS_OP_DATA_MICROCODE,     "IbsOpMicrocode"),
+    END,
+}, .partial = true};
+
+static const struct decode_layout ibs_op_data2 = {.fields = (const struct field[]){
+    AMOUNT(IBS_OP_DATA2_SRC_LOW,      "DataSrcLo"),
+    FLAG(IBS_OP_DATA2_RMT_NODE,       "RmtNode"),
+    FLAG(IBS_OP_DATA2_CACHE_HIT_ST,   "CacheHitSt"),
+    AMOUNT(IBS_OP_DATA2_SRC_HIGH,     "DataSrcHi"),
+    END,
+}, .partial = true};
+
+static const struct decode_layout ibs_op_data3 = {.fields = (const struct field[]){
+    FLAG(IBS_OP_DATA3_LD_OP,          "IbsLdOp"),
+    FLAG(IBS_OP_DATA3_ST_OP,          "IbsStOp"),
+    FLAG(IBS_OP_DATA3_L1_TLB_MISS,    "IbsDcL1TlbMiss"),
+    FLAG(IBS_OP_DATA3_L2_TLB_MISS,    "IbsDcL2TlbMiss"),
+    FLAG(IBS_OP_DATA3_DC_MISS,        "IbsDcMiss"),
+    FLAG(IBS_OP_DATA3_MISALIGNED,     "IbsDcMisAcc"),
+    FLAG(IBS_OP_DATA3_LOCKED,         "IbsDcLockedOp"),
+    FLAG(IBS_OP_DATA3_LIN_ADDR_VALID, "IbsDcLinAddrValid"),
+    FLAG(IBS_OP_DATA3_PHY_ADDR_VALID, "IbsDcPhyAddrValid"),
+    FLAG(IBS_OP_DATA3_L2_MISS,        "IbsL2Miss"),
+    FLAG(IBS_OP_DATA3_SW_PF,          "IbsSwPf"),
+    AMOUNT(IBS_OP_DATA3_WIDTH,        "IbsOpMemWidth"),
+    AMOUNT(IBS_OP_DATA3_DC_MISS_LAT,  "IbsDcMissLat"),
+    END,
+}, .partial = true};
+
+static const struct decode_layout ibs_ctl = {.fields = (const struct field[]){
+    NUMBER(IBS_CTL_LVT_OFFSET,     "LvtOffset"),
+    FLAG(IBS_CTL_LVT_OFFSET_VALID, "LvtOffsetVal"),
+    END,
+}};
+
+static const struct decode_layout hwcr = {.fields = (const struct field[]){
+    FLAG(AMD_HWCR_IRPERF_EN, "IRPerfEn"),
+    END,
+}, .partial = true};
+
 #define ANY_VERSION                             0, UINT8_MAX
-#define ONE(msr, name, layout)                  {msr, 1, 1, name, layout, ANY_VERSION}
-#define MANY(msr, count, stride, name, layout)  {msr, count, stride, name, layout, ANY_VERSION}
+#define ONE(msr, name, layout)                  {msr, 1, 1, name, layout, ANY_VERSION, DECODE_INTEL}
+#define MANY(msr, count, stride, name, layout)                                                     \
+    {msr, count, stride, name, layout, ANY_VERSION, DECODE_INTEL}
+#define AMD(msr, name, layout)                  {msr, 1, 1, name, layout, ANY_VERSION, DECODE_AMD}
+#define AMDS(msr, count, stride, name, layout)                                                     \
+    {msr, count, stride, name, layout, ANY_VERSION, DECODE_AMD}
 #define X2APIC(reg) (MSR_X2APIC_BASE + (reg) / 16)
 
 static const struct decode_register registers[] = {
+    AMD(MSR_IA32_DEBUGCTL, "DebugCtl", &amd_debugctl),
+    AMD(MSR_AMD_LAST_BRANCH_FROM_IP, "LastBranchFromIP", NULL),
+    AMD(MSR_AMD_LAST_BRANCH_TO_IP, "LastBranchToIP", NULL),
+    AMD(MSR_AMD_LAST_INT_FROM_IP, "LastIntFromIP", NULL),
+    AMD(MSR_AMD_LAST_INT_TO_IP, "LastIntToIP", NULL),
+    AMD(MSR_AMD_MPERF_RO, "MPerfReadOnly", NULL),
+    AMD(MSR_AMD_APERF_RO, "APerfReadOnly", NULL),
+    AMD(MSR_AMD_IRPERF, "IRPerfCount", NULL),
+    AMD(MSR_AMD_LBR_SELECT, "LastBranchStackSelect", &amd_lbr_select),
+    AMD(MSR_AMD_DBG_EXTN_CFG, "DebugExtnCtl", &debug_extn_ctl),
+    AMD(MSR_AMD_PERF_CNTR_GLOBAL_STATUS, "PerfCntrGlobalStatus", &perf_cntr_global_status),
+    AMD(MSR_AMD_PERF_CNTR_GLOBAL_CTL, "PerfCntrGlobalCtl", &perf_cntr_global_ctl),
+    AMD(MSR_AMD_PERF_CNTR_GLOBAL_STATUS_CLR, "PerfCntrGlobalStatusClr", &perf_cntr_global_status),
+    AMD(MSR_AMD_PERF_CNTR_GLOBAL_STATUS_SET, "PerfCntrGlobalStatusSet", &perf_cntr_global_status),
+    AMDS(MSR_AMD_PERF_EVT_SEL0, AMD_LEGACY_COUNTERS, 1, "PerfEvtSel%u", &perf_ctl),
+    AMDS(MSR_AMD_PERF_LEGACY_CTR0, AMD_LEGACY_COUNTERS, 1, "PerfCtr%u", NULL),
+    AMD(MSR_AMD_HWCR, "HWCR", &hwcr),
+    AMDS(MSR_AMD_PERF_CTL0, AMD_CORE_COUNTERS, AMD_PERF_STRIDE, "PERF_CTL%u", &perf_ctl),
+    AMDS(MSR_AMD_PERF_CTR0, AMD_CORE_COUNTERS, AMD_PERF_STRIDE, "PERF_CTR%u", NULL),
+    AMDS(MSR_AMD_LBR_STACK_FROM0, 16, AMD_LBR_STRIDE, "LastBranchStackFromIp%u", &amd_lbr_from),
+    AMDS(MSR_AMD_LBR_STACK_TO0, 16, AMD_LBR_STRIDE, "LastBranchStackToIp%u", &amd_lbr_to),
+    AMD(MSR_AMD_IBS_FETCH_CTL, "IbsFetchCtl", &ibs_fetch_ctl),
+    AMD(MSR_AMD_IBS_FETCH_LIN_AD, "IbsFetchLinAd", NULL),
+    AMD(MSR_AMD_IBS_FETCH_PHYS_AD, "IbsFetchPhysAd", NULL),
+    AMD(MSR_AMD_IBS_OP_CTL, "IbsOpCtl", &ibs_op_ctl),
+    AMD(MSR_AMD_IBS_OP_RIP, "IbsOpRip", NULL),
+    AMD(MSR_AMD_IBS_OP_DATA, "IbsOpData", &ibs_op_data),
+    AMD(MSR_AMD_IBS_OP_DATA2, "IbsOpData2", &ibs_op_data2),
+    AMD(MSR_AMD_IBS_OP_DATA3, "IbsOpData3", &ibs_op_data3),
+    AMD(MSR_AMD_IBS_DC_LIN_AD, "IbsDcLinAd", NULL),
+    AMD(MSR_AMD_IBS_DC_PHYS_AD, "IbsDcPhysAd", NULL),
+    AMD(MSR_AMD_IBS_CTL, "IbsCtl", &ibs_ctl),
+    AMD(MSR_AMD_IBS_BR_TARGET, "BpIbsTgtRip", NULL),
+    AMD(MSR_AMD_IBS_FETCH_CTL_EXTD, "IcIbsExtdCtl", NULL),
+    AMD(MSR_AMD_IBS_OP_DATA4, "IbsOpData4", NULL),
     ONE(MSR_IA32_TIME_STAMP_COUNTER, "IA32_TIME_STAMP_COUNTER", NULL),
     ONE(MSR_IA32_PLATFORM_ID, "IA32_PLATFORM_ID", NULL),
     ONE(MSR_IA32_APIC_BASE, "IA32_APIC_BASE", &apic_base),
@@ -405,13 +597,15 @@ static const struct decode_register registers[] = {
     ONE(MSR_IA32_FIXED_CTR_CTRL, "IA32_FIXED_CTR_CTRL", &fixed_ctr_ctrl),
     ONE(MSR_IA32_PERF_GLOBAL_STATUS, "IA32_PERF_GLOBAL_STATUS", &global_status),
     ONE(MSR_IA32_PERF_GLOBAL_CTRL, "IA32_PERF_GLOBAL_CTRL", &global_ctrl),
-    {MSR_IA32_PERF_GLOBAL_OVF_CTRL, 1, 1, "IA32_PERF_GLOBAL_OVF_CTRL", &global_status, 0, 3},
+    {MSR_IA32_PERF_GLOBAL_OVF_CTRL, 1, 1, "IA32_PERF_GLOBAL_OVF_CTRL", &global_status, 0, 3,
+     DECODE_INTEL},
     {MSR_IA32_PERF_GLOBAL_STATUS_RESET, 1, 1, "IA32_PERF_GLOBAL_STATUS_RESET", &global_status,
-     4, UINT8_MAX},
+     4, UINT8_MAX, DECODE_INTEL},
     ONE(MSR_IA32_PERF_GLOBAL_STATUS_SET, "IA32_PERF_GLOBAL_STATUS_SET", &global_status),
     ONE(MSR_IA32_PERF_GLOBAL_INUSE, "IA32_PERF_GLOBAL_INUSE", &global_inuse),
-    {MSR_IA32_PEBS_ENABLE, 1, 1, "IA32_PEBS_ENABLE", &pebs_enable, 0, 4},
-    {MSR_IA32_PEBS_ENABLE, 1, 1, "IA32_PEBS_ENABLE", &extended_pebs_enable, 5, UINT8_MAX},
+    {MSR_IA32_PEBS_ENABLE, 1, 1, "IA32_PEBS_ENABLE", &pebs_enable, 0, 4, DECODE_INTEL},
+    {MSR_IA32_PEBS_ENABLE, 1, 1, "IA32_PEBS_ENABLE", &extended_pebs_enable, 5, UINT8_MAX,
+     DECODE_INTEL},
     ONE(MSR_PEBS_DATA_CFG, "MSR_PEBS_DATA_CFG", &pebs_data_cfg),
     ONE(MSR_PEBS_LD_LAT_THRESHOLD, "MSR_PEBS_LD_LAT_THRESHOLD", NULL),
     MANY(MSR_IA32_A_PMC0, 10, 1, "IA32_A_PMC%u", NULL),
@@ -478,7 +672,8 @@ static const struct decode_register *find(uint32_t msr, const struct decode_cont
     for (unsigned i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
         const struct decode_register *r = &registers[i];
         if ((msr - r->first) / r->stride < r->count && (msr - r->first) % r->stride == 0 &&
-            context->version >= r->version_min && context->version <= r->version_max)
+            context->version >= r->version_min && context->version <= r->version_max &&
+            (r->vendor == DECODE_INTEL || r->vendor == context->vendor))
             return r;
     }
     return NULL;
@@ -542,7 +737,8 @@ static uint64_t low_bits(unsigned n)
 
 static void add_event(struct text *t, uint64_t select, const struct decode_context *context)
 {
-    const char *name = pmu_event_name(select, context->version);
+    bool amd = context->vendor == DECODE_AMD;
+    const char *name = amd ? amd_event_name(select) : pmu_event_name(select, context->version);
     if (select == 0)
         return;
     if (name == NULL && context->event_name != NULL)
@@ -553,7 +749,7 @@ static void add_event(struct text *t, uint64_t select, const struct decode_conte
         return;
     }
     text_add(t, "event=");
-    text_add_hex(t, select & PERFEVTSEL_EVENT, 2);
+    text_add_hex(t, amd ? amd_event_select(select) : select & PERFEVTSEL_EVENT, 2);
     text_add(t, " umask=");
     text_add_hex(t, (select & PERFEVTSEL_UMASK) >> PERFEVTSEL_UMASK_SHIFT, 2);
 }

@@ -1,7 +1,8 @@
 /*
  * What the manual calls a register and the fields of its value: for register dumps, trace=msr,
  * pmusim's --trace msr, and tools that draw registers. Tables in x86/decode.c; no hardware. Names
- * are those of the SDM vol. 4 "Model-Specific Registers (MSRs)".
+ * are those of the SDM vol. 4 "Model-Specific Registers (MSRs)", and of AMD's APM vol. 2 "MSR
+ * Cross-Reference" and PPRs.
  */
 #ifndef PMULAB_X86_DECODE_H
 #define PMULAB_X86_DECODE_H
@@ -10,8 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Whose registers: a number may be that of another one at each. */
+enum decode_vendor { DECODE_INTEL, DECODE_AMD };
+
 /* What a name depends on besides the register's number. */
 struct decode_context {
+    enum decode_vendor vendor;
     unsigned version; /* CPUID.0AH:EAX[7:0] */
     /* The name of an event that is not an architectural one, by its select register's value; NULL
      * when it has none. May be NULL itself. */
@@ -70,6 +75,9 @@ struct decode_register {
     const char *name; /* "IA32_PMC%u" */
     const struct decode_layout *layout;
     uint8_t version_min, version_max; /* of the context, where name or layout depend on it */
+    /* DECODE_AMD: known to such a context alone, and before a row of the others with that number.
+     * DECODE_INTEL: known to both, for much is common. */
+    enum decode_vendor vendor;
 };
 const struct decode_register *decode_register(unsigned i);
 

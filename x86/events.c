@@ -59,6 +59,36 @@ const char *pmu_fixed_event_name(unsigned counter)
     return counter < sizeof(fixed_events) / sizeof(fixed_events[0]) ? fixed_events[counter] : NULL;
 }
 
+unsigned amd_event_select(uint64_t select)
+{
+    return (unsigned)(select & PERFEVTSEL_EVENT) |
+           (unsigned)((select & AMD_PERF_CTL_EVENT_HIGH) >> AMD_PERF_CTL_EVENT_HIGH_SHIFT) << 8;
+}
+
+/* Those that are the same in all families that have them. */
+static const struct {
+    uint16_t code;
+    const char *name;
+} amd_names[] = {
+    {AMD_EVENT_CYCLES_NOT_IN_HALT, "CYCLES_NOT_IN_HALT"},
+    {AMD_EVENT_RETIRED_INSTRUCTIONS, "RETIRED_INSTRUCTIONS"},
+    {AMD_EVENT_RETIRED_OPS, "RETIRED_OPS"},
+    {AMD_EVENT_RETIRED_BRANCHES, "RETIRED_BRANCHES"},
+    {AMD_EVENT_RETIRED_BRANCHES_MISPREDICTED, "RETIRED_BRANCHES_MISPREDICTED"},
+    {AMD_EVENT_RETIRED_TAKEN_BRANCHES, "RETIRED_TAKEN_BRANCHES"},
+    {AMD_EVENT_RETIRED_FAR_CONTROL_TRANSFERS, "RETIRED_FAR_CONTROL_TRANSFERS"},
+    {AMD_EVENT_RETIRED_NEAR_RETURNS, "RETIRED_NEAR_RETURNS"},
+};
+
+const char *amd_event_name(uint64_t select)
+{
+    for (size_t i = 0; i < sizeof(amd_names) / sizeof(amd_names[0]); i++)
+        if (amd_names[i].code == (select & (PERFEVTSEL_EVENT | PERFEVTSEL_UMASK)) &&
+            !(select & AMD_PERF_CTL_EVENT_HIGH))
+            return amd_names[i].name;
+    return NULL;
+}
+
 const char *pmu_event_name(uint64_t select, unsigned version)
 {
     for (unsigned i = 0; i < PMU_N_EVENTS; i++)

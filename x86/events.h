@@ -60,6 +60,11 @@ extern const struct pmu_event pmu_events[PMU_N_EVENTS];
  * of NULL where there is none that all its processors have. */
 extern const struct pmu_event amd_events[PMU_N_EVENTS];
 
+/* The twelve bits of an event in AMD's PERF_CTL; with its unit mask, its name, or NULL when it is
+ * not one that x86/amd.h lists. */
+unsigned amd_event_select(uint64_t select);
+const char *amd_event_name(uint64_t select);
+
 /* Names of the fixed counters' events, by counter; NULL past the last known one. */
 const char *pmu_fixed_event_name(unsigned counter);
 /* Name of a select register's event and unit mask, or NULL when it is not an architectural one of

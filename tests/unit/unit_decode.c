@@ -302,12 +302,14 @@ static void registers(void **state)
     const struct decode_register *r, *other;
     unsigned rows = 0;
     for (; (r = decode_register(rows)) != NULL; rows++) {
-        assert_true(strncmp(r->name, "IA32_", 5) == 0 || strncmp(r->name, "MSR_", 4) == 0);
+        if (r->vendor == DECODE_INTEL)
+            assert_true(strncmp(r->name, "IA32_", 5) == 0 || strncmp(r->name, "MSR_", 4) == 0);
         assert_true(r->count >= 1 && r->stride >= 1);
         assert_int_equal(strstr(r->name, "%u") != NULL, r->count > 1);
         for (unsigned j = 0; j < rows; j++) {
             other = decode_register(j);
-            if (r->version_min > other->version_max || other->version_min > r->version_max)
+            if (r->version_min > other->version_max || other->version_min > r->version_max ||
+                r->vendor != other->vendor)
                 continue;
             for (uint32_t n = 0; n < r->count; n++)
                 if (described(other, r->first + n * r->stride))
@@ -326,7 +328,7 @@ static void fields_as_data(void **state)
     struct decode_field f;
     const struct decode_register *r;
     for (unsigned row = 0; (r = decode_register(row)) != NULL; row++) {
-        const struct decode_context context = {.version = r->version_min};
+        const struct decode_context context = {.vendor = r->vendor, .version = r->version_min};
         uint64_t seen = 0;
         for (unsigned i = 0; decode_msr_field(&f, r->first, i, &context); i++) {
             assert_true(f.bits >= 1 && f.low + f.bits <= 64);
@@ -380,10 +382,12 @@ static void fields_as_data(void **state)
 
 /* Every field of every register but those of single counters, from the manual's figures: in which
  * bits, and its name. */
-static const struct {
+struct figure {
     uint32_t msr;
     const char *fields;
-} figures[] = {
+};
+
+static const struct figure figures[] = {
     {0x1b, "8 BSP, 10 EXTD, 11 EN, 51:12 base"},
     {0x186, "7:0 EVENT, 15:8 UMASK, 16 USR, 17 OS, 18 E, 19 PC, 20 INT, 21 ANY, 22 EN, 23 INV, "
             "31:24 CMASK, 34 Adaptive_Record, 35 EN_LBR_LOG, 36 EQ, 37 RDPMC_USR_DISABLE, "
@@ -473,6 +477,115 @@ static const char *figure_of(uint32_t msr, const struct decode_context *context)
     return text;
 }
 
+/* AMD's: APM vol. 2, figures "Performance Event-Select Register (PerfEvtSeln)" and of the four
+ * PerfCntrGlobal registers, "Debug Control MSR", "Last Branch Stack", "IBS Fetch Control", "IBS
+ * Execution Control" and the registers behind it; the PPRs' names of bits. */
+#define PERF_CTL_FIELDS                                                                            \
+    "7:0 EVENT, 15:8 UMASK, 16 USR, 17 OS, 18 EDGE, 20 INT, 22 EN, 23 INV, 31:24 CNT_MASK, "       \
+    "35:32 EVENT_HIGH, 40 GuestOnly, 41 HostOnly, 43 PREC_RET"
+#define CNTR_GLOBAL_STATUS_FIELDS                                                                  \
+    "0 CNT_OF_0, 1 CNT_OF_1, 2 CNT_OF_2, 3 CNT_OF_3, 4 CNT_OF_4, 5 CNT_OF_5, 58 LBRSF, 59 PMCF"
+
+static const struct figure amd_figures[] = {
+    {0x1d9, "0 LBR, 1 BTF, 2 BUS_LOCK_DETECT, 11 FLBRI, 12 FPMCI"},
+    {0xc000010e, "0 CPL_EQ_0, 1 CPL_NEQ_0, 2 JCC, 3 NEAR_REL_CALL, 4 NEAR_IND_CALL, 5 NEAR_RET, "
+                 "6 NEAR_IND_JMP, 7 NEAR_REL_JMP, 8 FAR_BRANCH"},
+    {0xc000010f, "6 LBRSE"},
+    {0xc0000300, CNTR_GLOBAL_STATUS_FIELDS},
+    {0xc0000301, "0 PERF_CNT_EN_0, 1 PERF_CNT_EN_1, 2 PERF_CNT_EN_2, 3 PERF_CNT_EN_3, "
+                 "4 PERF_CNT_EN_4, 5 PERF_CNT_EN_5"},
+    {0xc0000302, CNTR_GLOBAL_STATUS_FIELDS},
+    {0xc0000303, CNTR_GLOBAL_STATUS_FIELDS},
+    {0xc0010000, PERF_CTL_FIELDS},
+    {0xc0010015, "30 IRPerfEn"},
+    {0xc0010200, PERF_CTL_FIELDS},
+    {0xc0010300, "56:0 ip, 63 MISPREDICT"},
+    {0xc0010301, "56:0 ip, 62 SPEC, 63 VALID"},
+    {0xc0011030, "15:0 IbsFetchMaxCnt, 31:16 IbsFetchCnt, 47:32 IbsFetchLat, 48 IbsFetchEn, "
+                 "49 IbsFetchVal, 50 IbsFetchComp, 51 IbsIcMiss, 52 IbsPhyAddrValid, "
+                 "54:53 IbsL1TlbPgSz, 55 IbsL1TlbMiss, 56 IbsL2TlbMiss, 57 IbsRandEn, "
+                 "58 IbsFetchL2Miss, 59 IbsFetchL3MissOnly, 60 IbsFetchOcMiss, 61 IbsFetchL3Miss"},
+    {0xc0011033, "15:0 IbsOpMaxCnt, 16 IbsOpL3MissOnly, 17 IbsOpEn, 18 IbsOpVal, 19 IbsOpCntCtl, "
+                 "26:20 IbsOpMaxCntExt, 58:32 IbsOpCurCnt"},
+    {0xc0011035, "15:0 IbsCompToRetCtr, 31:16 IbsTagToRetCtr, 34 IbsOpReturn, 35 IbsOpBrnTaken, "
+                 "36 IbsOpBrnMisp, 37 IbsOpBrnRet, 38 IbsRipInvalid, 39 IbsOpBrnFuse, "
+                 "40 IbsOpMicrocode"},
+    {0xc0011036, "2:0 DataSrcLo, 4 RmtNode, 5 CacheHitSt, 7:6 DataSrcHi"},
+    {0xc0011037, "0 IbsLdOp, 1 IbsStOp, 2 IbsDcL1TlbMiss, 3 IbsDcL2TlbMiss, 7 IbsDcMiss, "
+                 "8 IbsDcMisAcc, 15 IbsDcLockedOp, 17 IbsDcLinAddrValid, 18 IbsDcPhyAddrValid, "
+                 "20 IbsL2Miss, 21 IbsSwPf, 25:22 IbsOpMemWidth, 47:32 IbsDcMissLat"},
+    {0xc001103a, "3:0 LvtOffset, 8 LvtOffsetVal"},
+};
+
+static void amds_figures(void **state)
+{
+    (void)state;
+    const struct decode_context amd = {.vendor = DECODE_AMD};
+    const struct decode_register *r;
+    for (size_t i = 0; i < sizeof amd_figures / sizeof *amd_figures; i++)
+        assert_string_equal(figure_of(amd_figures[i].msr, &amd), amd_figures[i].fields);
+    for (unsigned row = 0; (r = decode_register(row)) != NULL; row++) {
+        bool there = r->layout == NULL || r->vendor != DECODE_AMD;
+        for (size_t i = 0; i < sizeof amd_figures / sizeof *amd_figures; i++)
+            there = there || amd_figures[i].msr == r->first;
+        if (!there)
+            fail_msg("%s is not among AMD's figures", r->name);
+    }
+}
+
+/* What is AMD's alone has a name only there; what has a number of Intel's has each side's. */
+static void amds_names(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t msr;
+        const char *intel, *amd;
+    } cases[] = {
+        {0x1d9, "IA32_DEBUGCTL", "DebugCtl"},
+        {0x1db, "", "LastBranchFromIP"},
+        {0x1dd, "MSR_LER_FROM_LIP", "LastIntFromIP"},
+        {0x1de, "MSR_LER_TO_LIP", "LastIntToIP"},
+        {0xc00000e9, "", "IRPerfCount"},
+        {0xc0000303, "", "PerfCntrGlobalStatusSet"},
+        {0xc0010003, "", "PerfEvtSel3"},
+        {0xc0010004, "", "PerfCtr0"},
+        {0xc0010200, "", "PERF_CTL0"},
+        {0xc001020a, "", "PERF_CTL5"},
+        {0xc001020b, "", "PERF_CTR5"},
+        {0xc001020c, "", ""},
+        {0xc001031f, "", "LastBranchStackToIp15"},
+        {0x277, "IA32_PAT", "IA32_PAT"},
+    };
+    const struct decode_context amd = {.vendor = DECODE_AMD};
+    char text[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        decode_msr_name(text, sizeof text, cases[i].msr, &v4);
+        assert_string_equal(text, cases[i].intel);
+        decode_msr_name(text, sizeof text, cases[i].msr, &amd);
+        assert_string_equal(text, cases[i].amd);
+    }
+}
+
+static void amds_events(void **state)
+{
+    (void)state;
+    const struct decode_context amd = {.vendor = DECODE_AMD};
+    char text[256];
+    decode_msr_fields(text, sizeof text, 0xc0010200, 0x530076, &amd);
+    assert_string_equal(text, "CYCLES_NOT_IN_HALT USR OS INT EN");
+    decode_msr_fields(text, sizeof text, 0xc0010202, 0x3020028400c0, &amd);
+    assert_string_equal(
+        text, "RETIRED_INSTRUCTIONS EDGE INV CNT_MASK=2 HostOnly reserved=0x100000000000");
+    /* Twelve bits: 1C0H is not C0H. */
+    decode_msr_fields(text, sizeof text, 0xc0010200, 0x1004340c0, &amd);
+    assert_string_equal(text, "event=0x1c0 umask=0x40 USR OS EN");
+    /* C4H is no event of all branches there, and 3CH none of cycles. */
+    decode_msr_fields(text, sizeof text, 0xc0010200, 0x4300c4, &amd);
+    assert_string_equal(text, "RETIRED_TAKEN_BRANCHES USR OS EN");
+    decode_msr_fields(text, sizeof text, 0xc0010200, 0x43003c, &amd);
+    assert_string_equal(text, "event=0x3c umask=0x00 USR OS EN");
+}
+
 static void the_manuals_figures(void **state)
 {
     (void)state;
@@ -480,6 +593,8 @@ static void the_manuals_figures(void **state)
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         assert_string_equal(figure_of(figures[i].msr, &v4), figures[i].fields);
     for (unsigned row = 0; (r = decode_register(row)) != NULL; row++) {
+        if (r->vendor == DECODE_AMD)
+            continue;
         bool there = figure_of(r->first, &v4)[0] == '\0';
         for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
             there = there || figures[i].msr == r->first;
@@ -548,6 +663,9 @@ int main(void)
         cmocka_unit_test(perf_capabilities),
         cmocka_unit_test(names),
         cmocka_unit_test(the_manuals_figures),
+        cmocka_unit_test(amds_figures),
+        cmocka_unit_test(amds_names),
+        cmocka_unit_test(amds_events),
         cmocka_unit_test(lvt_entries),
         cmocka_unit_test(addresses_as_the_manual_writes_them),
         cmocka_unit_test(small_buffers),

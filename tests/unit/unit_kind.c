@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "pmu/kind.h"
+#include "x86/events.h"
 
 #define EN (1ULL << 22)
 
@@ -34,16 +35,17 @@ static void general_counters(void **state)
 static void no_pmu_has_nothing(void **state)
 {
     (void)state;
-    static const struct pmu_kind nothing;
+    static const struct pmu_kind nothing = {.events = pmu_events};
     assert_memory_equal(pmu_kind_of_version(0), &nothing, sizeof(nothing));
 }
 
-/* Version 1: EN of IA32_PERFEVTSEL0 is all there is. */
+/* Version 1: EN of a counter's own select is all there is. */
 static void version_1(void **state)
 {
     (void)state;
     const struct pmu_kind *kind = pmu_kind_of_version(1);
-    assert_int_equal(kind->enable, 0x186);
+    assert_int_equal(kind->enable, 0);
+    assert_int_equal(kind->enable_bit, EN);
     assert_int_equal(kind->fixed.base, 0);
     assert_int_equal(kind->fixed_ctrl, 0);
     assert_int_equal(kind->status, 0);
@@ -67,6 +69,7 @@ static void from_version_2_on(void **state)
         assert_int_equal(kind->enable, 0x38f);
         assert_int_equal(kind->status, 0x38e);
         assert_int_equal(kind->status_clear, 0x390);
+        assert_int_equal(kind->status_set, version >= 4 ? 0x391 : 0);
         assert_int_equal(kind->in_use, version >= 4 ? 0x392 : 0);
         assert_int_equal(kind->freeze, 1 << 12);
         assert_int_equal(kind->frozen, version >= 4 ? 1ULL << 59 : 0);
@@ -118,6 +121,36 @@ static void addresses_of_their_own(void **state)
         assert_int_equal(pmu_kind_of_version(version)->own_general.counters.base, 0);
 }
 
+/* APM vol. 2 "Performance Monitoring Counters": C001_0000H and C001_0004H on; from 8000_0001H:
+ * ECX[23] on C001_0200H and C001_0201H + 2n; PerfMonV2 C000_0300H to C000_0303H, LBRSF 58, PMCF 59,
+ * DebugCtl.FPMCI 12. No fixed counters, no debug store, nothing masks the LVT entry. */
+static void amds_kinds(void **state)
+{
+    (void)state;
+    for (unsigned n = 0; n < PMU_AMD_KINDS; n++) {
+        const struct pmu_kind *kind = pmu_kind_of_amd(n);
+        bool legacy = n == PMU_AMD_LEGACY, v2 = n == PMU_AMD_PERFMON_V2;
+        assert_int_equal(pmu_bank_msr(&kind->selects, 3), legacy ? 0xc0010003 : 0xc0010206);
+        assert_int_equal(pmu_bank_msr(&kind->counters, 3), legacy ? 0xc0010007 : 0xc0010207);
+        assert_int_equal(kind->full_width.base, 0);
+        assert_int_equal(kind->written_bits, 48);
+        assert_int_equal(kind->fixed.base, 0);
+        assert_int_equal(kind->fixed_ctrl, 0);
+        assert_int_equal(kind->in_use, 0);
+        assert_int_equal(kind->enable, v2 ? 0xc0000301 : 0);
+        assert_int_equal(kind->enable_bit, v2 ? 0 : EN);
+        assert_int_equal(kind->status, v2 ? 0xc0000300 : 0);
+        assert_int_equal(kind->status_clear, v2 ? 0xc0000302 : 0);
+        assert_int_equal(kind->status_set, v2 ? 0xc0000303 : 0);
+        assert_int_equal(kind->status_other, v2 ? 0x0c00000000000000 : 0);
+        assert_int_equal(kind->freeze, v2 ? 1 << 12 : 0);
+        assert_int_equal(kind->frozen, v2 ? 1ULL << 59 : 0);
+        assert_false(kind->lvt_masked);
+        assert_false(kind->debug_store);
+        assert_ptr_equal(kind->events, amd_events);
+    }
+}
+
 /* AMD's registers lie in pairs (C001_0200H and C001_0201H + 2n), those of version 6 four apart. */
 static void strides(void **state)
 {
@@ -140,6 +173,7 @@ int main(void)
         cmocka_unit_test(newer_versions_are_the_newest_known),
         cmocka_unit_test(addresses_of_their_own),
         cmocka_unit_test(strides),
+        cmocka_unit_test(amds_kinds),
     };
     return cmocka_run_group_tests_name("kind", tests, NULL, NULL);
 }

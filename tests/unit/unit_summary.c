@@ -138,7 +138,8 @@ static int start(void **state)
     }
     pmu = (struct pmu_info){
         .present = true,
-        .version = 4,
+        .title = "perfmon v4",
+        .code = "4",
         .n_general = 4,
         .general_width = 48,
         .n_fixed = 3,
