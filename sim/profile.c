@@ -200,6 +200,7 @@ static const struct {
     {"interrupt", EV_INTERRUPT, UNIT_EVENT},
     {"masked-cycle", EV_SLOTS_MASKED, UNIT_CORE_CYCLE},
     {"waiting-cycle", EV_SLOTS_WAITING, UNIT_CORE_CYCLE},
+    {"recovery-cycle", EV_SLOTS_BAD_SPEC, UNIT_CORE_CYCLE},
     {"lbr-insert", EV_LBR_INSERT, UNIT_EVENT},
     {"slots-retiring", EV_SLOTS_RETIRING, UNIT_EVENT},
     {"slots-bad-spec", EV_SLOTS_BAD_SPEC, UNIT_EVENT},

@@ -49,7 +49,7 @@ enum cpu_event {
 /* How a counter derives from its event's total: clocks are slots scaled by a ratio. */
 enum event_unit {
     UNIT_EVENT,      /* the total itself */
-    UNIT_CORE_CYCLE, /* EV_SLOTS / retire_width */
+    UNIT_CORE_CYCLE, /* slots / retire_width */
     UNIT_TSC_CYCLE,  /* EV_SLOTS scaled to the TSC's frequency */
     UNIT_REF_CYCLE,  /* EV_SLOTS scaled to the profile's ref_hz (event 3CH/01H) */
 };

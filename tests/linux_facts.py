@@ -102,6 +102,7 @@ class Tools:
     branches: int = 0  # records of the last branches
     callstack: bool = False  # … also as a stack of calls: intel_pmu_lbr_init_hsw() and later
     latency: bool = False  # mem_attr is set, and PEBS there
+    topdown: bool = False  # hsw_events_attrs, which snb_events_attrs resembles, glm_, tnt_ and later: topdown-*
     metrics: bool = False  # slots and the metrics of Top-down, from icl_td_events_attrs on
     bts: bool = True
     watchdog: bool = True  # kvm_guest_init() puts it off in a guest
@@ -109,18 +110,18 @@ class Tools:
 
 TOOLS = {
     "none": None,
-    "kvm": Tools("skylake", bts=False, watchdog=False),
+    "kvm": Tools("skylake", topdown=True, bts=False, watchdog=False),
     "merom": Tools("core2", branches=4),
     "core2": Tools("core2", 2, 4),
     "westmere": Tools("westmere", 2, 16, latency=True),
-    "sandybridge": Tools("sandybridge", 2, 16, latency=True),
-    "haswell": Tools("haswell", 3, 16, True, True),
-    "skylake": Tools("skylake", 3, 32, True, True),
-    "goldmont": Tools("goldmont", 3, 32, True),
-    "icelake": Tools("icelake", 3, 32, True, True, True),
-    "sapphirerapids": Tools("sapphire_rapids", 3, 32, True, True, True),
-    "gracemont": Tools("gracemont", 3, 32, True, True),
-    "alderlake": Tools("alderlake_hybrid", 3, 32, True, True, True),
+    "sandybridge": Tools("sandybridge", 2, 16, latency=True, topdown=True),
+    "haswell": Tools("haswell", 3, 16, True, True, True),
+    "skylake": Tools("skylake", 3, 32, True, True, True),
+    "goldmont": Tools("goldmont", 3, 32, True, topdown=True),
+    "icelake": Tools("icelake", 3, 32, True, True, True, True),
+    "sapphirerapids": Tools("sapphire_rapids", 3, 32, True, True, True, True),
+    "gracemont": Tools("gracemont", 3, 32, True, True, True),
+    "alderlake": Tools("alderlake_hybrid", 3, 32, True, True, True, True),
     "arrowlake": Tools("generic_arch_v5+", 0, 32, True),
 }
 

@@ -280,6 +280,22 @@ def check_loads(profile, part):
        f"{len(seen)} samples; not so: {wrong[:10]}")  # fmt: skip
 
 
+# In the order in which perf prints them; the program bound has a loop for each.
+BOUND = ("retiring", "speculation", "frontend", "backend")
+
+
+def check_topdown(profile, kind, part):
+    """Where the slots went, of four programs whose listing says where most of them must go: the rest of a share is
+    what the machine does besides, in the 3 to 8 ms of such a program."""
+    rows = [[float(share) for share in words[-5:-1]] for words in (line.split(",") for line in part.lines)
+            if len(words) >= 5 and not words[-1] and all(re.fullmatch(r"-?[0-9.]+", share) for share in words[-5:-1])]  # fmt: skip
+    ok(len(rows) == len(BOUND), f"{profile}: perf stat --topdown says where the slots went {kind.pmu}".rstrip(), part)
+    for name, row in zip(BOUND, rows):
+        # Four numbers, each rounded to a tenth.
+        ok(all(0 <= share <= 100 for share in row) and abs(sum(row) - 100) <= 0.2 and row[BOUND.index(name)] > 50,
+           f"{profile}: … of a program whose slots go to {name} {kind.pmu}".rstrip(), f"{BOUND}: {row}")  # fmt: skip
+
+
 COUNT = "sort | uniq -c"
 SYMBOLS = "awk '{ print $2 }' | " + COUNT
 PAIRS = "tr ' ' '\\n' | grep / | cut -d/ -f1,2 | " + COUNT
@@ -329,6 +345,10 @@ def commands_of(profile):
         # A turn takes a tick of 4 ms and brings one event more; the program lasts three.
         yield (f"multiplexed {cpu}", "echo 1 | tee /sys/bus/event_source/devices/cpu*/perf_event_mux_interval_ms >/dev/null; "
                f"{on} -e {','.join([branches] * (kind.general + min(4, kind.general)))} shares-long", check_multiplexed)  # fmt: skip
+        if tools.topdown:
+            one = f" --cputype {kind.pmu.removeprefix('cpu_')}" if kind.pmu else ""
+            yield (f"topdown {cpu}", "; ".join(f"{on} -a --topdown --td-level 1{one} bound {name}" for name in BOUND),
+                   lambda p, part, kind=kind: check_topdown(p, kind, part))  # fmt: skip
     # At a frequency Linux changes the period with each sample (perf_adjust_period()): they come as by chance. At four
     # instructions a cycle and 5.7 GHz, the fastest of the profiles, 160 million instructions take 7 ms, or 175 samples.
     yield ("frequency", record("cycles:u", "shares-long", "ip,sym", "-F 25000", SYMBOLS),

@@ -101,10 +101,10 @@ static uint64_t count_cycles(struct counter *c, uint64_t n, uint64_t events, boo
     return c->edge ? rises : holds ? n : 0;
 }
 
-/* Counts the cycles in which something holds. */
+/* Counts the cycles in which something holds: some slots' time. */
 static bool is_level(const struct counter *c)
 {
-    return c->event == EV_SLOTS_MASKED || c->event == EV_SLOTS_WAITING;
+    return c->unit == UNIT_CORE_CYCLE && c->event != EV_SLOTS;
 }
 
 /* Whether it held since the last sync, in place of a number of events. */
@@ -434,6 +434,14 @@ static bool counts_every_cycle(const struct pmu *pmu, const struct counter *c)
             (c->event == EV_UOPS && c->cmask >= EVENTS_PER_SLOT * width));
 }
 
+/* What is counted in cycles happens once in a cycle: with CMASK 1 it counts the same. (Linux
+ * selects INT_MISC.RECOVERY_CYCLES so.) Their slots need not begin with a cycle: so they are as
+ * many cycles as they make, not as many as they touch. */
+static bool counts_each_as_one(const struct counter *c)
+{
+    return c->unit == UNIT_CORE_CYCLE && c->cmask == 1 && !c->invert && !c->edge;
+}
+
 static void configure_general(struct pmu *pmu, unsigned i)
 {
     uint64_t sel = pmu->perfevtsel[i];
@@ -470,6 +478,8 @@ static void configure_general(struct pmu *pmu, unsigned i)
         config.invert = false;
         config.cmask = 0;
     }
+    if (counts_each_as_one(&config))
+        config.cmask = 0;
     config.by_cycle = (config.edge || config.cmask) && config.event != EV_ABSENT;
     counter_start(pmu, &pmu->general[i], &config, pmu->profile->pmu.general_width);
 }

@@ -135,7 +135,10 @@ pmu.latency_needs_aux = yes
 
 event.0x3c.0x00 = CPU_CLK_UNHALTED.THREAD_P core-cycle
 event.0xa4.0x01 = TOPDOWN.SLOTS_P slots
-event.0xc2.0x02 = UOPS_RETIRED.SLOTS uops
+event.0xc2.0x02 = UOPS_RETIRED.SLOTS slots-retiring
+# What is issued is what retires: the model issues nothing in vain.
+event.0x0e.0x01 = UOPS_ISSUED.ANY slots-retiring
+event.0x9c.0x01 = IDQ_UOPS_NOT_DELIVERED.CORE slots-frontend
 event.0xcc.0x20 = MISC_RETIRED.LBR_INSERTS lbr-insert
 event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
 event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret pebs
@@ -182,14 +185,12 @@ event.0xa4.0x10 = TOPDOWN.MEMORY_BOUND_SLOTS uncounted
 event.0x03.0x02 = LD_BLOCKS.STORE_FORWARD uncounted
 event.0x03.0x08 = LD_BLOCKS.NO_SR uncounted
 event.0x08.0x20 = DTLB_LOAD_MISSES.STLB_HIT uncounted
-event.0x0e.0x01 = UOPS_ISSUED.ANY uncounted
 event.0x24.0xe1 = L2_RQSTS.ALL_DEMAND_DATA_RD uncounted
 event.0x24.0xe4 = L2_RQSTS.ALL_CODE_RD uncounted
 event.0x51.0x01 = L1D.REPLACEMENT uncounted
 event.0x79.0x04 = IDQ.MITE_UOPS uncounted
 event.0x79.0x08 = IDQ.DSB_UOPS uncounted
 event.0x87.0x01 = DECODE.LCP uncounted
-event.0x9c.0x01 = IDQ_UOPS_NOT_DELIVERED.CORE uncounted
 event.0xb1.0x01 = UOPS_EXECUTED.THREAD uncounted
 event.0xc3.0x04 = MACHINE_CLEARS.SMC uncounted
 
@@ -222,7 +223,10 @@ pmu.metrics = no
 pmu.pebs_source = 1 # Gracemont
 
 event.0x3c.0x00 = CPU_CLK_UNHALTED.CORE_P core-cycle
-event.0xc2.0x00 = TOPDOWN_RETIRING.ALL uops pebs
+event.0xc2.0x00 = TOPDOWN_RETIRING.ALL slots-retiring pebs
+event.0x71.0x00 = TOPDOWN_FE_BOUND.ALL slots-frontend
+event.0x73.0x00 = TOPDOWN_BAD_SPECULATION.ALL slots-bad-spec
+event.0x74.0x00 = TOPDOWN_BE_BOUND.ALL slots-backend
 event.0xc4.0x7e = BR_INST_RETIRED.COND branch-cond pebs
 event.0xc4.0xc0 = BR_INST_RETIRED.NEAR_TAKEN branch-taken pebs
 event.0xc4.0xf9 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
@@ -258,9 +262,6 @@ event.0xd0.0x21 = MEM_UOPS_RETIRED.LOCK_LOADS uncounted
 event.0xd0.0x41 = MEM_UOPS_RETIRED.SPLIT_LOADS uncounted
 event.0xd0.0x42 = MEM_UOPS_RETIRED.SPLIT_STORES uncounted
 event.0xd0.0x83 = MEM_UOPS_RETIRED.ALL uncounted
-event.0x71.0x00 = TOPDOWN_FE_BOUND.ALL uncounted
-event.0x73.0x00 = TOPDOWN_BAD_SPECULATION.ALL uncounted
-event.0x74.0x00 = TOPDOWN_BE_BOUND.ALL uncounted
 event.0xe4.0x01 = MISC_RETIRED.LBR_INSERTS uncounted
 
 cache.l1i = 65536 8 64 4

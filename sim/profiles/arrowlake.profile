@@ -234,6 +234,8 @@ event.0xa4.0x02 = TOPDOWN_BE_BOUND.ALL_P slots-backend
 event.0x73.0x00 = TOPDOWN_BAD_SPECULATION.ALL_P slots-bad-spec
 event.0x9c.0x01 = TOPDOWN_FE_BOUND.ALL_P slots-frontend
 event.0xc2.0x02 = TOPDOWN_RETIRING.ALL_P slots-retiring pebs
+event.0x71.0x00 = TOPDOWN_FE_BOUND.ALL_NON_ARCH slots-frontend
+event.0x74.0x00 = TOPDOWN_BE_BOUND.ALL_NON_ARCH slots-backend
 event.0xc4.0x7e = BR_INST_RETIRED.COND branch-cond pebs
 event.0xc4.0xc0 = BR_INST_RETIRED.NEAR_TAKEN branch-taken pebs
 event.0xc4.0xf9 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
@@ -269,8 +271,6 @@ event.0xd0.0x21 = MEM_UOPS_RETIRED.LOCK_LOADS uncounted
 event.0xd0.0x41 = MEM_UOPS_RETIRED.SPLIT_LOADS uncounted
 event.0xd0.0x42 = MEM_UOPS_RETIRED.SPLIT_STORES uncounted
 event.0xd0.0x83 = MEM_UOPS_RETIRED.ALL uncounted
-event.0x71.0x00 = TOPDOWN_FE_BOUND.ALL_NON_ARCH uncounted
-event.0x74.0x00 = TOPDOWN_BE_BOUND.ALL_NON_ARCH uncounted
 event.0xc4.0x7f = BR_INST_RETIRED.COND_NTAKEN uncounted
 event.0xc5.0x7f = BR_MISP_RETIRED.COND_NTAKEN uncounted
 

@@ -90,7 +90,6 @@ event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch pebs
 event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict pebs
 event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref pebs
 event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss pebs
-event.0xc2.0x00 = UOPS_RETIRED.ANY uops pebs
 event.0xc4.0x7e = BR_INST_RETIRED.JCC branch-cond pebs
 event.0xc4.0xf9 = BR_INST_RETIRED.CALL branch-call pebs
 event.0xc4.0xf7 = BR_INST_RETIRED.RETURN branch-ret pebs
@@ -105,9 +104,13 @@ event.0xd1.0x10 = MEM_LOAD_UOPS_RETIRED.L2_MISS l2-miss pebs
 event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt pebs
 event.0xcb.0x02 = HW_INTERRUPTS.MASKED masked-cycle pebs
 event.0xcb.0x04 = HW_INTERRUPTS.PENDING_AND_MASKED waiting-cycle pebs
+# Linux's topdown-*: to it, a micro-operation is a slot. What is issued is what retires: the model issues nothing in vain.
+event.0x0e.0x00 = UOPS_ISSUED.ANY slots-retiring pebs
+event.0xc2.0x00 = UOPS_RETIRED.ANY slots-retiring pebs
+event.0x9c.0x00 = UOPS_NOT_DELIVERED.ANY slots-frontend pebs
+event.0xca.0x02 = ISSUE_SLOTS_NOT_CONSUMED.RECOVERY slots-bad-spec pebs
 # Known and not counted, from memory of Intel's event list.
 event.0x03.0x02 = LD_BLOCKS.STORE_FORWARD uncounted
-event.0x0e.0x00 = UOPS_ISSUED.ANY uncounted
 event.0x80.0x02 = ICACHE.MISSES uncounted
 event.0x81.0x04 = ITLB.MISS uncounted
 event.0xb7.0x01 = OFFCORE_RESPONSE uncounted

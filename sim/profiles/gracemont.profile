@@ -99,7 +99,12 @@ event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch pebs
 event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict pebs
 event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
 event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
-event.0xc2.0x00 = TOPDOWN_RETIRING.ALL uops pebs
+event.0xc2.0x00 = TOPDOWN_RETIRING.ALL slots-retiring pebs
+event.0x71.0x00 = TOPDOWN_FE_BOUND.ALL slots-frontend
+event.0x73.0x00 = TOPDOWN_BAD_SPECULATION.ALL slots-bad-spec
+event.0x74.0x00 = TOPDOWN_BE_BOUND.ALL slots-backend
+# Linux asks for 73H with the umask of Tremont's TOPDOWN_BAD_SPECULATION.ALL.
+event.0x73.0x06 = TOPDOWN_BAD_SPECULATION.ALL slots-bad-spec
 event.0xc4.0x7e = BR_INST_RETIRED.COND branch-cond pebs
 event.0xc4.0xc0 = BR_INST_RETIRED.NEAR_TAKEN branch-taken pebs
 event.0xe4.0x01 = MISC_RETIRED.LBR_INSERTS lbr-insert pebs
@@ -136,9 +141,6 @@ event.0xd0.0x21 = MEM_UOPS_RETIRED.LOCK_LOADS uncounted
 event.0xd0.0x41 = MEM_UOPS_RETIRED.SPLIT_LOADS uncounted
 event.0xd0.0x42 = MEM_UOPS_RETIRED.SPLIT_STORES uncounted
 event.0xd0.0x83 = MEM_UOPS_RETIRED.ALL uncounted
-event.0x71.0x00 = TOPDOWN_FE_BOUND.ALL uncounted
-event.0x73.0x00 = TOPDOWN_BAD_SPECULATION.ALL uncounted
-event.0x74.0x00 = TOPDOWN_BE_BOUND.ALL uncounted
 
 cache.l1i = 65536 8 64 4
 cache.l1d = 32768 8 64 4 # 3 to use; the latency of a record is longer, and 4 is the least that can be asked for

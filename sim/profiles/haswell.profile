@@ -98,11 +98,15 @@ event.0xd0.0x82 = MEM_UOPS_RETIRED.ALL_STORES store pebs
 event.0xd1.0x01 = MEM_LOAD_UOPS_RETIRED.L1_HIT l1-hit pebs
 event.0xd1.0x02 = MEM_LOAD_UOPS_RETIRED.L2_HIT l2-hit pebs
 event.0xd1.0x04 = MEM_LOAD_UOPS_RETIRED.LLC_HIT llc-hit pebs
+# Linux's topdown-*. What is issued is what retires: the model issues nothing in vain.
+event.0x0e.0x01 = UOPS_ISSUED.ANY slots-retiring
+event.0xc2.0x02 = UOPS_RETIRED.RETIRE_SLOTS slots-retiring pebs
+event.0x9c.0x01 = IDQ_UOPS_NOT_DELIVERED.CORE slots-frontend
+event.0x0d.0x03 = INT_MISC.RECOVERY_CYCLES recovery-cycle
 # Known and not counted, from memory of Intel's event list.
 event.0x03.0x02 = LD_BLOCKS.STORE_FORWARD uncounted
 event.0x07.0x01 = LD_BLOCKS_PARTIAL.ADDRESS_ALIAS uncounted
 event.0x08.0x01 = DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK uncounted
-event.0x0e.0x01 = UOPS_ISSUED.ANY uncounted
 event.0x48.0x01 = L1D_PEND_MISS.PENDING uncounted
 event.0x49.0x01 = DTLB_STORE_MISSES.MISS_CAUSES_A_WALK uncounted
 event.0x51.0x01 = L1D.REPLACEMENT uncounted
@@ -112,7 +116,6 @@ event.0x79.0x30 = IDQ.MS_UOPS uncounted
 event.0x80.0x02 = ICACHE.MISSES uncounted
 event.0x85.0x01 = ITLB_MISSES.MISS_CAUSES_A_WALK uncounted
 event.0x87.0x01 = ILD_STALL.LCP uncounted
-event.0x9c.0x01 = IDQ_UOPS_NOT_DELIVERED.CORE uncounted
 event.0xa1.0x01 = UOPS_DISPATCHED_PORT.PORT_0 uncounted
 event.0xa2.0x01 = RESOURCE_STALLS.ANY uncounted
 event.0xa2.0x08 = RESOURCE_STALLS.SB uncounted

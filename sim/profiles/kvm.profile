@@ -86,6 +86,11 @@ event.0xc4.0x00 = BR_INST_RETIRED.ALL_BRANCHES branch
 event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict
 event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
 event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
+# Linux's topdown-*. What is issued is what retires: the model issues nothing in vain.
+event.0x0e.0x01 = UOPS_ISSUED.ANY slots-retiring
+event.0xc2.0x02 = UOPS_RETIRED.RETIRE_SLOTS slots-retiring
+event.0x9c.0x01 = IDQ_UOPS_NOT_DELIVERED.CORE slots-frontend
+event.0x0d.0x01 = INT_MISC.RECOVERY_CYCLES recovery-cycle
 
 cache.l1i = 32768 8 64 4
 cache.l1d = 32768 8 64 4

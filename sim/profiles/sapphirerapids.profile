@@ -104,7 +104,10 @@ event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict pebs
 event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
 event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
 event.0xa4.0x01 = TOPDOWN.SLOTS_P slots
-event.0xc2.0x02 = UOPS_RETIRED.SLOTS uops
+event.0xc2.0x02 = UOPS_RETIRED.SLOTS slots-retiring
+# What is issued is what retires: the model issues nothing in vain.
+event.0x0e.0x01 = UOPS_ISSUED.ANY slots-retiring
+event.0x9c.0x01 = IDQ_UOPS_NOT_DELIVERED.CORE slots-frontend
 event.0xcc.0x20 = MISC_RETIRED.LBR_INSERTS lbr-insert
 event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
 event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret pebs
@@ -151,14 +154,12 @@ event.0xa4.0x10 = TOPDOWN.MEMORY_BOUND_SLOTS uncounted
 event.0x03.0x02 = LD_BLOCKS.STORE_FORWARD uncounted
 event.0x03.0x08 = LD_BLOCKS.NO_SR uncounted
 event.0x08.0x20 = DTLB_LOAD_MISSES.STLB_HIT uncounted
-event.0x0e.0x01 = UOPS_ISSUED.ANY uncounted
 event.0x24.0xe1 = L2_RQSTS.ALL_DEMAND_DATA_RD uncounted
 event.0x24.0xe4 = L2_RQSTS.ALL_CODE_RD uncounted
 event.0x51.0x01 = L1D.REPLACEMENT uncounted
 event.0x79.0x04 = IDQ.MITE_UOPS uncounted
 event.0x79.0x08 = IDQ.DSB_UOPS uncounted
 event.0x87.0x01 = DECODE.LCP uncounted
-event.0x9c.0x01 = IDQ_UOPS_NOT_DELIVERED.CORE uncounted
 event.0xb1.0x01 = UOPS_EXECUTED.THREAD uncounted
 event.0xc3.0x04 = MACHINE_CLEARS.SMC uncounted
 

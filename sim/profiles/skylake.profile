@@ -92,7 +92,6 @@ event.0xc5.0x00 = BR_MISP_RETIRED.ALL_BRANCHES mispredict pebs
 event.0x2e.0x4f = LONGEST_LAT_CACHE.REFERENCE llc-ref
 event.0x2e.0x41 = LONGEST_LAT_CACHE.MISS llc-miss
 event.0xc0.0x01 = INST_RETIRED.PREC_DIST insn pebs counters=0x2
-event.0xc2.0x02 = UOPS_RETIRED.RETIRE_SLOTS uops
 event.0xc4.0x01 = BR_INST_RETIRED.CONDITIONAL branch-cond pebs
 event.0xc4.0x02 = BR_INST_RETIRED.NEAR_CALL branch-call pebs
 event.0xc4.0x08 = BR_INST_RETIRED.NEAR_RETURN branch-ret pebs
@@ -107,6 +106,11 @@ event.0xd1.0x04 = MEM_LOAD_RETIRED.L3_HIT llc-hit pebs
 event.0xd1.0x08 = MEM_LOAD_RETIRED.L1_MISS l1-miss pebs
 event.0xd1.0x10 = MEM_LOAD_RETIRED.L2_MISS l2-miss pebs
 event.0xcb.0x01 = HW_INTERRUPTS.RECEIVED interrupt
+# Linux's topdown-*. What is issued is what retires: the model issues nothing in vain.
+event.0x0e.0x01 = UOPS_ISSUED.ANY slots-retiring
+event.0xc2.0x02 = UOPS_RETIRED.RETIRE_SLOTS slots-retiring
+event.0x9c.0x01 = IDQ_UOPS_NOT_DELIVERED.CORE slots-frontend
+event.0x0d.0x01 = INT_MISC.RECOVERY_CYCLES recovery-cycle
 # Known and not counted, from memory of Intel's event list.
 event.0x03.0x02 = LD_BLOCKS.STORE_FORWARD uncounted
 event.0x03.0x08 = LD_BLOCKS.NO_SR uncounted
@@ -115,9 +119,7 @@ event.0x08.0x01 = DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK uncounted
 event.0x08.0x0e = DTLB_LOAD_MISSES.WALK_COMPLETED uncounted
 event.0x08.0x10 = DTLB_LOAD_MISSES.WALK_PENDING uncounted
 event.0x08.0x20 = DTLB_LOAD_MISSES.STLB_HIT uncounted
-event.0x0d.0x01 = INT_MISC.RECOVERY_CYCLES uncounted
 event.0x0d.0x80 = INT_MISC.CLEAR_RESTEER_CYCLES uncounted
-event.0x0e.0x01 = UOPS_ISSUED.ANY uncounted
 event.0x14.0x01 = ARITH.DIVIDER_ACTIVE uncounted
 event.0x24.0x21 = L2_RQSTS.DEMAND_DATA_RD_MISS uncounted
 event.0x24.0x3f = L2_RQSTS.MISS uncounted
@@ -136,7 +138,6 @@ event.0x80.0x04 = ICACHE_16B.IFDATA_STALL uncounted
 event.0x83.0x02 = ICACHE_64B.IFTAG_MISS uncounted
 event.0x85.0x01 = ITLB_MISSES.MISS_CAUSES_A_WALK uncounted
 event.0x87.0x01 = ILD_STALL.LCP uncounted
-event.0x9c.0x01 = IDQ_UOPS_NOT_DELIVERED.CORE uncounted
 event.0xa1.0x01 = UOPS_DISPATCHED_PORT.PORT_0 uncounted
 event.0xa2.0x01 = RESOURCE_STALLS.ANY uncounted
 event.0xa2.0x08 = RESOURCE_STALLS.SB uncounted

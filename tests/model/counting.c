@@ -467,6 +467,79 @@ static void masked_interrupts_are_timed(void **state)
     CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + PERIODS), 3, "periods");
 }
 
+/* What Linux's topdown-* select (arch/x86/events/intel/core.c), and what else counts the same. */
+static void slots_are_counted_by_where_they_went(void **state)
+{
+    (void)state;
+    enum { KINDS = 4 };
+    static const enum cpu_event kinds[KINDS] = {EV_SLOTS_RETIRING, EV_SLOTS_BAD_SPEC,
+                                                EV_SLOTS_FRONTEND, EV_SLOTS_BACKEND};
+    static const struct {
+        const char *profile;
+        unsigned selects[KINDS]; /* 0: there is none */
+        unsigned issued;
+        bool cycles; /* bad speculation is counted in cycles */
+    } cases[] = {
+        {"sandybridge", {0x02c2, 0x030d, 0x019c, 0}, 0x010e, true},
+        {"haswell", {0x02c2, 0x030d, 0x019c, 0}, 0x010e, true},
+        {"skylake", {0x02c2, 0x010d, 0x019c, 0}, 0x010e, true},
+        {"kvm", {0x02c2, 0x010d, 0x019c, 0}, 0x010e, true},
+        {"icelake", {0x02c2, 0x010d, 0x019c, 0}, 0x010e, true},
+        {"sapphirerapids", {0x02c2, 0, 0x019c, 0}, 0x010e, false},
+        {"alderlake", {0x02c2, 0, 0x019c, 0}, 0x010e, false},
+        {"goldmont", {0x00c2, 0x02ca, 0x009c, 0}, 0x000e, false},
+        {"gracemont", {0x00c2, 0x0673, 0x0071, 0x0074}, 0, false},
+        {"gracemont", {0x00c2, 0x0073, 0x0071, 0x0074}, 0, false},
+        {"alderlake/e", {0x00c2, 0x0073, 0x0071, 0x0074}, 0, false},
+    };
+    static const unsigned cycles[KINDS] = {3, 5, 7, 11};
+    for (unsigned c = 0; c < LENGTH(cases); c++) {
+        rig_start(cases[c].profile, NULL);
+        unsigned width = rig.profile.uarch.retire_width;
+        for (unsigned k = 0; k < KINDS; k++)
+            if (cases[c].selects[k])
+                write_msr(MSR_IA32_PERFEVTSEL0 + k,
+                          cases[c].selects[k] | BOTH_RINGS | PERFEVTSEL_EN);
+        if (cases[c].issued)
+            write_msr(MSR_IA32_PERFEVTSEL0 + 3, cases[c].issued | BOTH_RINGS | PERFEVTSEL_EN);
+        write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+        for (unsigned k = 0; k < KINDS; k++) {
+            rig.cpu->total[0][kinds[k]] += (uint64_t)cycles[k] * width;
+            pass(0, EV_ABSENT, 0, (uint64_t)cycles[k] * width);
+        }
+        for (unsigned k = 0; k < KINDS; k++)
+            if (cases[c].selects[k])
+                CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + k),
+                            cycles[k] *
+                                (cases[c].cycles && kinds[k] == EV_SLOTS_BAD_SPEC ? 1 : width),
+                            "%#x", cases[c].selects[k]);
+        if (cases[c].issued)
+            CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + 3), cycles[0] * width, "%#x", cases[c].issued);
+    }
+}
+
+/* Linux multiplies it by the width, to get the slots: so no cycle may count that they only touch.
+ */
+static void recovery_counts_the_cycles_that_its_slots_make(void **state)
+{
+    (void)state;
+    enum { TIMES = 12, CYCLES = 5 };
+    rig_start("skylake", NULL);
+    unsigned width = rig.profile.uarch.retire_width;
+    static const uint64_t conditions[] = {0, CMASK(1), CMASK(1) | PERFEVTSEL_E};
+    static const unsigned wanted[] = {TIMES * CYCLES, TIMES * CYCLES, TIMES};
+    for (unsigned i = 0; i < LENGTH(conditions); i++)
+        write_msr(MSR_IA32_PERFEVTSEL0 + i, 0x010d | conditions[i] | BOTH_RINGS | PERFEVTSEL_EN);
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+    for (unsigned i = 0; i < TIMES; i++) {
+        pass(0, EV_SLOTS_BAD_SPEC, CYCLES * width, CYCLES * width);
+        pass(0, EV_ABSENT, 0, 3 * width + i % width); /* not only at a cycle's begin */
+    }
+    write_msr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+    for (unsigned i = 0; i < LENGTH(conditions); i++)
+        CHECK_EQUAL(read_msr(MSR_IA32_PMC0 + i), wanted[i], "condition %u", i);
+}
+
 const struct CMUnitTest counting_tests[] = {
     RULE(only_the_selected_event_counts),
     RULE(an_absent_event_counts_nothing),
@@ -488,5 +561,7 @@ const struct CMUnitTest counting_tests[] = {
     RULE(edge_counts_rises_of_the_condition),
     RULE(conditions_hold_in_counted_rings_only),
     RULE(masked_interrupts_are_timed),
+    RULE(slots_are_counted_by_where_they_went),
+    RULE(recovery_counts_the_cycles_that_its_slots_make),
 };
 const size_t n_counting_tests = LENGTH(counting_tests);
