@@ -95,6 +95,7 @@ static const struct field fields[] = {
     UINT("msr.platform_id", platform_id, 0, 7),
     U64("msr.platform_info", platform_info, 0, UINT64_MAX),
     U64("msr.turbo_ratio_limit", turbo_ratio_limit, 0, UINT64_MAX),
+    U64("msr.pstate", pstate, 0, UINT64_MAX),
     U64("clock.core_hz", core_hz, MIN_HZ, MAX_HZ),
     U64("clock.tsc_hz", tsc_hz, MIN_HZ, MAX_HZ),
     U64("clock.ref_hz", ref_hz, MIN_HZ, MAX_HZ),
@@ -906,7 +907,8 @@ static bool is_amd(struct profile *p)
 static bool check_amd(struct reader *r)
 {
     struct profile *p = r->profile;
-    const struct cpuid_leaf *features = leaf_of(p, 0x80000001), *v2 = leaf_of(p, 0x80000022);
+    const struct cpuid_leaf *features = leaf_of(p, 0x80000001), *v2 = leaf_of(p, 0x80000022),
+                            *power = leaf_of(p, 0x80000007);
     unsigned wants = AMD_LEGACY_COUNTERS;
     if (features && (features->ecx & CPUID_80000001_ECX_PERFCTR_CORE))
         wants = AMD_CORE_COUNTERS;
@@ -920,8 +922,12 @@ static bool check_amd(struct reader *r)
     if (p->pmu.general != 0 && p->pmu.general != wants)
         return fail(r, "pmu.general", "%u: CPUID announces %u counters (0: none answers)",
                     p->pmu.general, wants);
-    return p->pmu.general == 0 || p->pmu.general_width != 0 ||
-           fail(r, "pmu.general_width", "missing");
+    if (p->pmu.general != 0 && p->pmu.general_width == 0)
+        return fail(r, "pmu.general_width", "missing");
+    if (!p->pstate != !(power && (power->edx & CPUID_80000007_EDX_HW_PSTATE)))
+        return fail(r, "msr.pstate",
+                    "goes with EDX[7] of cpuid.0x80000007, which says that there are P-states");
+    return true;
 }
 
 bool profile_finish(struct profile *p, FILE *err)

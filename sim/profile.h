@@ -127,6 +127,7 @@ struct profile {
     uint32_t mcg_cap;           /* IA32_MCG_CAP */
     unsigned platform_id;       /* IA32_PLATFORM_ID[52:50] */
     uint64_t platform_info;     /* MSR_PLATFORM_INFO; 0: there is none */
+    uint64_t pstate;            /* AMD's P-state 0, C001_0064H; 0: there are none */
     uint64_t turbo_ratio_limit; /* MSR_TURBO_RATIO_LIMIT; 0: likewise, nor IA32_PERF_CTL */
 
     /* Clocks in Hz. */

@@ -16,35 +16,37 @@
 #define CPUID_0_EDX_AMD 0x69746e65
 #define CPUID_0_ECX_AMD 0x444d4163
 
-#define CPUID_80000001_ECX_CMP_LEGACY      (1 << 1)
-#define CPUID_80000001_ECX_SVM             (1 << 2)
-#define CPUID_80000001_ECX_EXTAPIC         (1 << 3) /* the local APIC's extended space */
-#define CPUID_80000001_ECX_IBS             (1 << 10)
-#define CPUID_80000001_ECX_TOPOLOGY        (1 << 22) /* leaves 8000_001DH and 8000_001EH */
-#define CPUID_80000001_ECX_PERFCTR_CORE    (1 << 23) /* PERF_CTL0 to 5 */
-#define CPUID_80000001_ECX_PERFCTR_NB      (1 << 24)
-#define CPUID_80000001_ECX_PERFCTR_LLC     (1 << 28)
-#define CPUID_80000007_EDX_RO_EFF_FREQ     (1 << 10) /* MSR_AMD_MPERF_RO, MSR_AMD_APERF_RO */
-#define CPUID_80000008_EBX_IRPERF          (1 << 1)
-#define CPUID_8000001B_EAX_IBSFFV          (1 << 0) /* these flags count */
-#define CPUID_8000001B_EAX_FETCH_SAM       (1 << 1)
-#define CPUID_8000001B_EAX_OP_SAM          (1 << 2)
-#define CPUID_8000001B_EAX_RDWR_OP_CNT     (1 << 3)
-#define CPUID_8000001B_EAX_OP_CNT          (1 << 4) /* IbsOpCtl.CntCtl */
-#define CPUID_8000001B_EAX_BRN_TRGT        (1 << 5)
-#define CPUID_8000001B_EAX_OP_CNT_EXT      (1 << 6) /* seven more bits of IbsOpCtl's count */
-#define CPUID_8000001B_EAX_RIP_INVALID_CHK (1 << 7)
-#define CPUID_8000001B_EAX_OP_BRN_FUSE     (1 << 8)
-#define CPUID_8000001B_EAX_FETCH_CTL_EXTD  (1 << 9)
-#define CPUID_8000001B_EAX_OP_DATA4        (1 << 10)
-#define CPUID_8000001B_EAX_L3_MISS_ONLY    (1 << 11)
-#define CPUID_80000021_EAX_PREC_RET        (1 << 12)
-#define CPUID_80000022_EAX_PERFMON_V2      (1 << 0)
-#define CPUID_80000022_EAX_LBR_V2          (1 << 1)
-#define CPUID_80000022_EAX_LBR_PMC_FREEZE  (1 << 2)
-#define CPUID_80000022_EBX_CORE            0xf /* core counters */
-#define CPUID_80000022_EBX_LBR             0x3f0
-#define CPUID_80000022_EBX_LBR_SHIFT       4
+#define CPUID_80000001_ECX_CMP_LEGACY       (1 << 1)
+#define CPUID_80000001_ECX_SVM              (1 << 2)
+#define CPUID_80000001_ECX_EXTAPIC          (1 << 3) /* the local APIC's extended space */
+#define CPUID_80000001_ECX_IBS              (1 << 10)
+#define CPUID_80000001_ECX_TOPOLOGY         (1 << 22) /* leaves 8000_001DH and 8000_001EH */
+#define CPUID_80000001_ECX_PERFCTR_CORE     (1 << 23) /* PERF_CTL0 to 5 */
+#define CPUID_80000001_ECX_PERFCTR_NB       (1 << 24)
+#define CPUID_80000001_ECX_PERFCTR_LLC      (1 << 28)
+#define CPUID_80000007_EDX_HW_PSTATE        (1 << 7)
+#define CPUID_80000007_EDX_RO_EFF_FREQ      (1 << 10) /* MSR_AMD_MPERF_RO, MSR_AMD_APERF_RO */
+#define CPUID_80000008_EBX_IRPERF           (1 << 1)
+#define CPUID_8000001B_EAX_IBSFFV           (1 << 0) /* these flags count */
+#define CPUID_8000001B_EAX_FETCH_SAM        (1 << 1)
+#define CPUID_8000001B_EAX_OP_SAM           (1 << 2)
+#define CPUID_8000001B_EAX_RDWR_OP_CNT      (1 << 3)
+#define CPUID_8000001B_EAX_OP_CNT           (1 << 4) /* IbsOpCtl.CntCtl */
+#define CPUID_8000001B_EAX_BRN_TRGT         (1 << 5)
+#define CPUID_8000001B_EAX_OP_CNT_EXT       (1 << 6) /* seven more bits of IbsOpCtl's count */
+#define CPUID_8000001B_EAX_RIP_INVALID_CHK  (1 << 7)
+#define CPUID_8000001B_EAX_OP_BRN_FUSE      (1 << 8)
+#define CPUID_8000001B_EAX_FETCH_CTL_EXTD   (1 << 9)
+#define CPUID_8000001B_EAX_OP_DATA4         (1 << 10)
+#define CPUID_8000001B_EAX_L3_MISS_ONLY     (1 << 11)
+#define CPUID_80000021_EAX_NULL_CLEARS_BASE (1 << 6)
+#define CPUID_80000021_EAX_PREC_RET         (1 << 12)
+#define CPUID_80000022_EAX_PERFMON_V2       (1 << 0)
+#define CPUID_80000022_EAX_LBR_V2           (1 << 1)
+#define CPUID_80000022_EAX_LBR_PMC_FREEZE   (1 << 2)
+#define CPUID_80000022_EBX_CORE             0xf /* core counters */
+#define CPUID_80000022_EBX_LBR              0x3f0
+#define CPUID_80000022_EBX_LBR_SHIFT        4
 
 /* ---- Core counters ---- */
 
@@ -183,11 +185,28 @@
 
 /* ---- IRPERF, APERF and MPERF, and others that the PMU needs ---- */
 
-#define MSR_AMD_IRPERF     0xc00000e9
-#define MSR_AMD_MPERF_RO   0xc00000e7
-#define MSR_AMD_APERF_RO   0xc00000e8
-#define MSR_AMD_HWCR       0xc0010015
-#define AMD_HWCR_IRPERF_EN ARCH_BIT(30)
+#define MSR_AMD_IRPERF        0xc00000e9
+#define MSR_AMD_MPERF_RO      0xc00000e7
+#define MSR_AMD_APERF_RO      0xc00000e8
+#define MSR_AMD_HWCR          0xc0010015
+#define AMD_HWCR_IRPERF_EN    ARCH_BIT(30)
+#define AMD_HWCR_TSC_FREQ_SEL ARCH_BIT(24) /* the TSC counts at the frequency of P-state 0 */
+
+/* APM vol. 2 appendix A "MSR Cross-Reference"; the P-states and DE_CFG: PPR. */
+#define MSR_AMD_PATCH_LEVEL         0x8b
+#define MSR_AMD_SYSCFG              0xc0010010
+#define MSR_AMD_TOP_MEM             0xc001001a
+#define MSR_AMD_TOP_MEM2            0xc001001d
+#define MSR_AMD_PSTATE_LIMIT        0xc0010061
+#define MSR_AMD_PSTATE_CTL          0xc0010062
+#define MSR_AMD_PSTATE_STATUS       0xc0010063
+#define MSR_AMD_PSTATE_DEF0         0xc0010064 /* to 7 */
+#define MSR_AMD_DE_CFG              0xc0011029
+#define AMD_SYSCFG_MTRR             0x7c0000 /* the bits of memory types */
+#define AMD_SYSCFG_MTRR_FIX_DRAM_EN ARCH_BIT(18)
+#define AMD_SYSCFG_MTRR_VAR_DRAM_EN ARCH_BIT(20)
+#define AMD_TOP_MEM_ADDRESS         ARCH_U64(0xffffff800000)
+#define AMD_PSTATE_CMD              0x7
 
 /* ---- The local APIC's extended space: offsets in the xAPIC page ---- */
 

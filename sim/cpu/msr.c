@@ -24,6 +24,10 @@ static bool has_efer(const struct cpu *cpu)
 {
     return has_long_mode(cpu) || cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_NX);
 }
+static bool is_intel(const struct cpu *cpu)
+{
+    return !cpu->profile->amd;
+}
 static bool has_rdtscp(const struct cpu *cpu)
 {
     return cpuid_has(cpu, 0x80000001, 0, CPUID_EDX, CPUID_80000001_EDX_RDTSCP);
@@ -198,13 +202,13 @@ struct msr {
 
 static const struct msr table[] = {
     {MSR_IA32_TIME_STAMP_COUNTER, ANY, NULL, 0, cpu_tsc, tsc_write},
-    {MSR_IA32_PLATFORM_ID, READ_ONLY, NULL, 0, platform_id_read, NULL},
+    {MSR_IA32_PLATFORM_ID, READ_ONLY, is_intel, 0, platform_id_read, NULL},
     {MSR_TEST_CTRL, ANY, has_test_ctrl, 0, test_ctrl_read, test_ctrl_write},
     {MSR_SMI_COUNT, READ_ONLY, has_smi_count, 0, smi_count_read, NULL},
     {MSR_IA32_FEATURE_CONTROL, ANY, has_feature_control, 0, feature_control_read,
      feature_control_write},
     {MSR_IA32_TSC_ADJUST, ANY, has_tsc_adjust, 0, tsc_adjust_read, tsc_adjust_write},
-    {MSR_IA32_BIOS_SIGN_ID, ANY, NULL, 0, bios_sign_id_read, bios_sign_id_write},
+    {MSR_IA32_BIOS_SIGN_ID, ANY, is_intel, 0, bios_sign_id_read, bios_sign_id_write},
     {MSR_IA32_MPERF, ANY, has_perf_clocks, 0, mperf_read, mperf_write},
     {MSR_IA32_APERF, ANY, has_perf_clocks, 0, aperf_read, aperf_write},
     {MSR_PLATFORM_INFO, READ_ONLY, has_platform_info, 0, platform_info_read, NULL},
@@ -274,6 +278,7 @@ static const struct {
     {lapic_part_owns, lapic_part_read, lapic_part_write},
     {mtrr_owns, mtrr_read, mtrr_write},
     {machine_check_owns, machine_check_read, machine_check_write},
+    {amd_owns, amd_read, amd_write},
 };
 #define PARTS (sizeof parts / sizeof *parts)
 

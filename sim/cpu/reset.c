@@ -45,6 +45,8 @@ static void reset_msrs(struct cpu *cpu)
     s->feature_control = 1; /* locked by the firmware, VMX off */
     s->xcr0 = 1;
     mtrr_firmware(cpu);
+    if (cpu->profile->amd)
+        amd_firmware(cpu);
 }
 
 void cpu_reset(struct cpu *cpu, bool init)

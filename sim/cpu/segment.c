@@ -3,6 +3,7 @@
  * "Protected-Mode Memory Management" and "Protection".
  */
 #include "sim/cpu/system.h"
+#include "x86/amd.h"
 
 static uint64_t descriptor_base(const uint32_t w[4])
 {
@@ -67,10 +68,18 @@ void segment_load_real(struct cpu *cpu, enum seg s, uint16_t selector)
     cpu->seg[s].base = (uint64_t)selector << 4;
 }
 
+/* AMD's before Zen 2 leave it: APM vol. 3 "CPUID", 8000_0021H:EAX.NullSelectClearsBase. */
+static bool null_clears_base(const struct cpu *cpu)
+{
+    return !cpu->profile->amd ||
+           cpuid_has(cpu, 0x80000021, 0, CPUID_EAX, CPUID_80000021_EAX_NULL_CLEARS_BASE);
+}
+
 static void segment_set_null(struct cpu *cpu, enum seg s, uint16_t selector)
 {
     /* Not present marks it unusable; DPL of a null SS is CPL. */
     cpu->seg[s] = (struct segment){.selector = selector,
+                                   .base = null_clears_base(cpu) ? 0 : cpu->seg[s].base,
                                    .attr = s == SEG_SS ? cpu->cpl << DESC_DPL_SHIFT : 0};
 }
 

@@ -23,6 +23,7 @@ struct system_state {
     uint64_t mtrr_def_type, mtrr_fixed[MTRR_FIXED], mtrr_var[PROFILE_MAX_MTRR][2];
     uint64_t mcg_ctl, mc_ctl[PROFILE_MAX_BANKS];
     uint64_t test_ctrl, misc_features, perf_ctl;
+    uint64_t syscfg, hwcr, top_mem, top_mem2, de_cfg; /* AMD's */
     uint64_t xcr0, xss;
     /* What IA32_MPERF and IA32_APERF held when the core had run for so many slots. */
     uint64_t mperf, aperf, perf_since;
@@ -51,6 +52,12 @@ void mtrr_firmware(struct cpu *cpu);
 bool machine_check_owns(const struct cpu *cpu, uint32_t msr);
 bool machine_check_read(struct cpu *cpu, uint32_t msr, uint64_t *value);
 bool machine_check_write(struct cpu *cpu, uint32_t msr, uint64_t value);
+
+/* msr_amd.c: likewise. */
+void amd_firmware(struct cpu *cpu);
+bool amd_owns(const struct cpu *cpu, uint32_t msr);
+bool amd_read(struct cpu *cpu, uint32_t msr, uint64_t *value);
+bool amd_write(struct cpu *cpu, uint32_t msr, uint64_t value);
 
 /* xsave.c */
 void xsave_cpuid(const struct cpu *cpu, uint32_t subleaf, uint32_t out[4]);

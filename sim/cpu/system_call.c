@@ -1,6 +1,6 @@
 /*
  * Software interrupts, SYSCALL/SYSRET and SYSENTER/SYSEXIT. SDM vol. 2, their pseudo-code; vol. 3
- * "Fast System Calls in 64-Bit Mode".
+ * "Fast System Calls in 64-Bit Mode"; AMD's: APM vol. 3 "SYSCALL", "SYSRET", "SYSENTER", "SYSEXIT".
  */
 #include "sim/cpu/system.h"
 #include "sim/pmu/pmu.h"
@@ -70,31 +70,55 @@ static void enter_ring(struct cpu *cpu, uint16_t cs, uint16_t ss, uint32_t code_
     cpu->cpl = cpl;
 }
 
+/* Intel's are of 64-bit mode alone; AMD's of all of protected mode. */
+static bool syscall_is_there(const struct cpu *cpu)
+{
+    bool mode = cpu->profile->amd ? protected_mode(cpu) : cpu_64bit(cpu);
+    return mode && (cpu->efer & EFER_SCE);
+}
+
+/* AMD's outside long mode: EIP from STAR[31:0], EFLAGS are not kept, IF is cleared. */
+static void syscall_legacy(struct cpu *cpu, uint16_t cs, uint64_t flags)
+{
+    cpu->r[RCX] = (uint32_t)cpu->rip;
+    enter_ring(cpu, cs, cs + 8, SEG_ATTR_DB, 0);
+    cpu->rip = (uint32_t)cpu->star;
+    flags_write(cpu, flags & ~(uint64_t)(RFLAGS_VM | RFLAGS_IF | RFLAGS_RF));
+}
+
 void op_syscall(struct cpu *cpu, const struct insn *in)
 {
-    if (!cpu_64bit(cpu) || !(cpu->efer & EFER_SCE))
+    if (!syscall_is_there(cpu))
         cpu_fault(cpu, VEC_UD, 0);
     unsigned cpl = cpu->cpl;
     uint64_t flags = cpu_rflags(cpu);
+    uint16_t cs = (cpu->star >> 32) & 0xfffc;
     far_branch_events(cpu);
-    cpu->r[RCX] = cpu->rip;
-    cpu->r[R11] = flags & ~(uint64_t)RFLAGS_RF;
-    uint16_t cs = cpu->star >> 32;
-    enter_ring(cpu, cs & 0xfffc, (cs & 0xfffc) + 8, SEG_ATTR_L, 0);
-    cpu->rip = cpu->lstar;
-    flags_write(cpu, flags & ~cpu->fmask & ~(uint64_t)RFLAGS_RF);
+    if (!cpu_long_mode(cpu)) {
+        syscall_legacy(cpu, cs, flags);
+    } else {
+        uint64_t target = cpu_64bit(cpu) ? cpu->lstar : cpu->cstar;
+        cpu->r[RCX] = cpu->rip;
+        cpu->r[R11] = flags & ~(uint64_t)RFLAGS_RF;
+        enter_ring(cpu, cs, cs + 8, SEG_ATTR_L, 0);
+        cpu->rip = target;
+        flags_write(cpu, flags & ~cpu->fmask & ~(uint64_t)RFLAGS_RF);
+    }
     cpu->system->step_armed &= (cpu_rflags(cpu) & RFLAGS_TF) != 0; /* with FMASK.TF: no step */
     arrive(cpu, in, cpl);
 }
 
-/* SYSRET: a non-canonical RCX is #GP at CPL 0, before anything changes (Intel). */
+/* A non-canonical RCX is #GP at CPL 0, before anything changes (Intel), or of the fetch at CPL 3
+ * (AMD). AMD's sets SS's selector alone; and EFLAGS.IF where there is no R11 (not in long mode). */
 void op_sysret(struct cpu *cpu, const struct insn *in)
 {
-    if (!cpu_64bit(cpu) || !(cpu->efer & EFER_SCE))
+    bool amd = cpu->profile->amd, legacy = !cpu_long_mode(cpu);
+    if (!syscall_is_there(cpu))
         cpu_fault(cpu, VEC_UD, 0);
     bool to_64 = in->z.operand_width == 64;
-    if (cpu->cpl != 0 || (to_64 && !canonical(cpu->r[RCX])))
+    if (cpu->cpl != 0 || (!amd && to_64 && !canonical(cpu->r[RCX])))
         cpu_gp0(cpu);
+    struct segment ss = cpu->seg[SEG_SS];
     far_branch_events(cpu);
     uint16_t base = cpu->star >> 48;
     const uint64_t keep = ~(uint64_t)(RFLAGS_RF | RFLAGS_VM);
@@ -102,13 +126,28 @@ void op_sysret(struct cpu *cpu, const struct insn *in)
                              RFLAGS_IF | RFLAGS_DF | RFLAGS_OF | RFLAGS_IOPL | RFLAGS_NT |
                              RFLAGS_AC | RFLAGS_VIF | RFLAGS_VIP | RFLAGS_ID;
     enter_ring(cpu, to_64 ? base + 16 : base, base + 8, to_64 ? SEG_ATTR_L : SEG_ATTR_DB, 3);
+    if (amd) {
+        ss.selector = cpu->seg[SEG_SS].selector;
+        cpu->seg[SEG_SS] = ss;
+    }
     cpu->rip = to_64 ? cpu->r[RCX] : (uint32_t)cpu->r[RCX];
-    flags_write(cpu, cpu->r[R11] & keep & defined);
+    if (legacy)
+        flags_write(cpu, cpu_rflags(cpu) | RFLAGS_IF);
+    else
+        flags_write(cpu, cpu->r[R11] & keep & defined);
     arrive(cpu, in, 0);
+}
+
+/* AMD's SYSENTER and SYSEXIT are #UD in long mode. */
+static void require_sysenter(struct cpu *cpu)
+{
+    if (cpu->profile->amd && cpu_long_mode(cpu))
+        cpu_fault(cpu, VEC_UD, 0);
 }
 
 void op_sysenter(struct cpu *cpu, const struct insn *in)
 {
+    require_sysenter(cpu);
     if (!protected_mode(cpu) || (cpu->sysenter_cs & 0xfffc) == 0)
         cpu_gp0(cpu);
     bool lm = cpu_long_mode(cpu);
@@ -126,6 +165,7 @@ void op_sysenter(struct cpu *cpu, const struct insn *in)
 void op_sysexit(struct cpu *cpu, const struct insn *in)
 {
     bool to_64 = in->z.operand_width == 64;
+    require_sysenter(cpu);
     if (!protected_mode(cpu) || (cpu->sysenter_cs & 0xfffc) == 0 || cpu->cpl != 0)
         cpu_gp0(cpu);
     if (to_64 && (!canonical(cpu->r[RCX]) || !canonical(cpu->r[RDX])))

@@ -148,7 +148,7 @@ void op_cpuid(struct cpu *cpu, const struct insn *in)
     /* SDM vol. 3 "Update Signature and Verification": CPUID deposits the update's revision in
      * IA32_BIOS_SIGN_ID; "If no update is present in the processor, the value in the MSR remains
      * unmodified". The table of the signature names function 1. */
-    if ((uint32_t)cpu->r[RAX] == 1 && cpu->profile->microcode != 0)
+    if ((uint32_t)cpu->r[RAX] == 1 && cpu->profile->microcode != 0 && !cpu->profile->amd)
         cpu->system->bios_sign_id = (uint64_t)cpu->profile->microcode << 32;
     cpu->r[RAX] = out[0];
     cpu->r[RBX] = out[1];

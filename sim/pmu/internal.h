@@ -79,6 +79,12 @@ struct pmu {
     uint64_t deadline;           /* value of cpu->now before which no counter can overflow */
     uint64_t pmi_due; /* value of cpu->now at which the PMI reaches the local APIC; NEVER: none */
 
+    /* AMD's counter of retired instructions: its value, and of what total it was that. */
+    struct {
+        bool on;
+        uint64_t value, since;
+    } retired;
+
     /* PERF_METRICS: the slots of each field, since it was written. */
     struct {
         uint64_t part[METRICS_FIELDS], source[METRICS_FIELDS]; /* as of a counter */

@@ -141,6 +141,34 @@ static bool write_debugctl(struct pmu *pmu, unsigned i, uint64_t value)
     return true;
 }
 
+/* ---- The counter of retired instructions ---- */
+
+static bool has_irperf(const struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return cpuid_word(pmu, 0x80000008, CPUID_EBX) & CPUID_80000008_EBX_IRPERF;
+}
+
+static uint64_t all_retired(const struct pmu *pmu)
+{
+    return cpu_total(pmu->cpu, 0, EV_INSN) + cpu_total(pmu->cpu, 1, EV_INSN);
+}
+
+/* APM vol. 2 "Instructions Retired Performance Counter": always counting while HWCR[30] is set, of
+ * 64 bits, without an interrupt. That it can be written is not said. */
+static uint64_t read_irperf(struct pmu *pmu, unsigned i)
+{
+    (void)i;
+    return pmu->retired.value + (pmu->retired.on ? all_retired(pmu) - pmu->retired.since : 0);
+}
+
+void pmu_count_retired(struct pmu *pmu, bool on)
+{
+    pmu->retired.value = read_irperf(pmu, 0);
+    pmu->retired.since = all_retired(pmu);
+    pmu->retired.on = on;
+}
+
 /* ---- The tables ---- */
 
 #define KEPT(field) .value = offsetof(struct pmu, field)
@@ -156,6 +184,7 @@ const struct msr_rule amd_msrs[] = {
     {MSR_AMD_PERF_CNTR_GLOBAL_CTL,        1, 1, has_global, KEPT(global_ctrl), .takes = any_value, .write = write_global_ctl},
     {MSR_AMD_PERF_CNTR_GLOBAL_STATUS_CLR, 1, 1, has_global, .read = read_zero, .takes = any_value, .write = write_status_clr},
     {MSR_AMD_PERF_CNTR_GLOBAL_STATUS_SET, 1, 1, has_global, .read = read_zero, .takes = any_value, .write = write_status_set},
+    {MSR_AMD_IRPERF,                      1, 1, has_irperf, .read = read_irperf},
     {MSR_IA32_DEBUGCTL,                   1, 1, always,     KEPT(debugctl), .takes = debugctl_takes, .write = write_debugctl},
     {.most = 0},
 };

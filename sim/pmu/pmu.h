@@ -55,6 +55,8 @@ void pmu_lbr_save(struct pmu *pmu, uint8_t *to);
 bool pmu_lbr_restore(struct pmu *pmu, const uint8_t *from);
 /* DEBUGCTL.BTF with RFLAGS.TF: the interpreter single-steps on branches. */
 bool pmu_btf(const struct pmu *pmu);
+/* AMD's counter of retired instructions goes on, or stands still: HWCR[30]. */
+void pmu_count_retired(struct pmu *pmu, bool on);
 /* The local APIC sets the mask bit of the LVT entry when it delivers this PMU's PMI. */
 bool pmu_masks_lvt(const struct pmu *pmu);
 
