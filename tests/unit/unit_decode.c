@@ -573,7 +573,7 @@ static void amds_events(void **state)
     char text[256];
     decode_msr_fields(text, sizeof text, 0xc0010200, 0x530076, &amd);
     assert_string_equal(text, "CYCLES_NOT_IN_HALT USR OS INT EN");
-    decode_msr_fields(text, sizeof text, 0xc0010202, 0x3020028400c0, &amd);
+    decode_msr_fields(text, sizeof text, 0xc0010202, 0x1200028400c0, &amd);
     assert_string_equal(
         text, "RETIRED_INSTRUCTIONS EDGE INV CNT_MASK=2 HostOnly reserved=0x100000000000");
     /* Twelve bits: 1C0H is not C0H. */
