@@ -33,6 +33,7 @@ enum need {
     NEED_ARCH_LBR = 1 << 21,     /* the branch records are architectural */
     NEED_HYBRID = 1 << 22,       /* a hybrid processor: several kinds of core */
     NEED_CALL_STACK = 1 << 23,   /* their call-stack mode */
+    NEED_AMD = 1 << 27,          /* a PMU of one of AMD's kinds */
     NEED_LAST_BRANCH = 1 << 26,  /* the single last branch record */
     NEED_IBS_FETCH = 1 << 24,    /* instruction-based sampling of fetches, */
     NEED_IBS_OP = 1 << 25,       /* and of operations */

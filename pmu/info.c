@@ -438,6 +438,9 @@ static void note_counters_in_use(void)
 
 static void read_architectural(void)
 {
+    struct cpu_ident cpu;
+    cpu_identify(&cpu);
+    info_why(info.no_amd, "no PMU of AMD's: the vendor in CPUID.0 is %s", cpu.vendor);
     info_why(info.no_global_ctrl, "no IA32_PERF_GLOBAL_CTRL: CPUID.0AH:EAX[7:0] < 2");
     info_why(info.no_freeze, "no FREEZE_PERFMON_ON_PMI: CPUID.0AH:EAX[7:0] < 2");
     info_why(info.no_fixed, "no fixed counters: CPUID.0AH:EAX[7:0] < 2");

@@ -71,7 +71,7 @@ struct pmu_info {
     struct pmu_msr_value perf_capabilities, misc_enable;
     uint32_t leaf_eax, leaf_ebx, leaf_ecx, leaf_edx; /* CPUID.0AH as read */
     /* Why something is absent, naming the leaf or bit; "" when it is present. */
-    char no_pmu[PMU_REASON], no_fixed[PMU_REASON], no_global_ctrl[PMU_REASON],
+    char no_pmu[PMU_REASON], no_amd[PMU_REASON], no_fixed[PMU_REASON], no_global_ctrl[PMU_REASON],
         no_freeze[PMU_REASON], no_pebs[PMU_REASON], no_bts[PMU_REASON];
     char notes[PMU_MAX_NOTES][PMU_REASON]; /* contradictory or odd data met, one line each */
     unsigned n_notes;

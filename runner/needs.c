@@ -24,6 +24,11 @@ static const char *no_pmu(void)
     return or_null(pmu_info()->no_pmu);
 }
 
+static const char *no_amd(void)
+{
+    return or_null(pmu_info()->no_amd);
+}
+
 static const char *no_global_ctrl(void)
 {
     return or_null(pmu_info()->no_global_ctrl);
@@ -156,6 +161,7 @@ static const struct {
     const char *(*missing)(void);
 } needs_table[] = {
     {NEED_HYBRID, no_hybrid},
+    {NEED_AMD, no_amd},
     {NEED_PMU, no_pmu},
     {NEED_GLOBAL_CTRL, no_global_ctrl},
     {NEED_FIXED, no_fixed},

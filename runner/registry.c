@@ -70,6 +70,10 @@ extern const struct experiment ex23_10;
 extern const struct experiment ex23_11;
 extern const struct experiment ex23_12;
 extern const struct experiment ex23_13;
+extern const struct experiment ex24_1;
+extern const struct experiment ex24_2;
+extern const struct experiment ex24_3;
+extern const struct experiment ex24_4;
 extern const struct experiment ex24_6;
 extern const struct experiment ex24_7;
 extern const struct experiment ex24_8;
@@ -140,6 +144,10 @@ const struct experiment *const experiments[] = {
     &ex23_11,
     &ex23_12,
     &ex23_13,
+    &ex24_1,
+    &ex24_2,
+    &ex24_3,
+    &ex24_4,
     &ex24_6,
     &ex24_7,
     &ex24_8,
