@@ -5,7 +5,6 @@
  */
 #include "lab/bodies.h"
 #include "lab/listing.h"
-#include "x86/msr.h"
 
 #define CHAIN_LENGTH  16
 #define BURST_LENGTH  32
@@ -109,10 +108,10 @@ body_nops_first:
     ONCE body_bursts ret
     END  body_bursts
 
-/* What reads and writes counters, COST_REPEATS of each an iteration; of counters, IA32_PMC1. */
+/* What reads and writes counters, COST_REPEATS of each an iteration; of counters, general counter 1. */
 .macro COST name ecx insn
     BODY \name
-    ONCE \name movl $\ecx, %ecx
+    ONCE \name movl \ecx, %ecx
     ONCE \name xorl %eax, %eax
     ONCE \name xorl %edx, %edx
 1:
@@ -125,10 +124,17 @@ body_nops_first:
     END  \name
 .endm
 
-    COST body_rdtsc, 1, rdtsc
-    COST body_rdpmc, 1, rdpmc
-    COST body_rdmsr, (MSR_IA32_PMC0 + 1), rdmsr
-    COST body_wrmsr, (MSR_IA32_PMC0 + 1), wrmsr /* of 0 */
+    .bss
+    .globl  body_cost_msr
+    .balign 4
+body_cost_msr:
+    .zero   4
+    .text
+
+    COST body_rdtsc, $1, rdtsc
+    COST body_rdpmc, $1, rdpmc
+    COST body_rdmsr, "body_cost_msr(%rip)", rdmsr
+    COST body_wrmsr, "body_cost_msr(%rip)", wrmsr /* of 0 */
 
 /* void body_clock_read(struct clock_pair *pair, uint32_t selector) */
     .globl  body_clock_read

@@ -49,8 +49,9 @@ void body_parallel(uint64_t iterations);
 extern const struct body_insns body_parallel_insns;
 
 /* Instructions that read and write counters, COST_REPEATS of one an iteration: RDTSC; RDPMC of
- * general counter 1; RDMSR of IA32_PMC1; WRMSR of 0 to it. #GP where that counter is missing, and
- * not in the trace of MSR accesses. */
+ * general counter 1; RDMSR of body_cost_msr, which is to be set to that counter's address; WRMSR of
+ * 0 to it. #GP where that counter is missing, and not in the trace of MSR accesses. */
+extern uint32_t body_cost_msr;
 void body_rdtsc(uint64_t iterations);
 extern const struct body_insns body_rdtsc_insns;
 void body_rdpmc(uint64_t iterations);

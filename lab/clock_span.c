@@ -3,12 +3,11 @@
 
 #include "kernel/trap.h"
 #include "lab/bodies.h"
+#include "lab/counter_of.h"
 #include "lapic/lapic.h"
 #include "pmu/pmu.h"
 
-#define REF PMU_FIXED(2)
-#define FIXED_CTRL_REF                                                                             \
-    ((uint64_t)(FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR) << (2 * FIXED_CTR_CTRL_BITS))
+#define REF        counter_of(PMU_EVENT_REF_CYCLES, 0)
 #define STEP_READS 64
 #define TRIES      5
 
@@ -16,7 +15,7 @@ static volatile bool alarm_came;
 
 void clock_spans_begin(void)
 {
-    pmu_select_fixed(FIXED_CTRL_REF);
+    counter_of_select(PMU_EVENT_REF_CYCLES, 0, PERFEVTSEL_OS | PERFEVTSEL_USR);
     pmu_open(PMU_MASK(REF));
 }
 

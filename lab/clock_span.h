@@ -1,7 +1,7 @@
 /*
- * Spans of time in two clocks: in ticks of the TSC, and in FIXED_CTR2 (CPU_CLK_UNHALTED.REF_TSC),
- * which counts at the same rate, but only while the processor is not halted. The counter must be
- * counting: clock_spans_begin().
+ * Spans of time in two clocks: in ticks of the TSC, and in reference cycles (FIXED_CTR2, or general
+ * counter 0: lab/counter_of.h), which count at the same rate, but only while the processor is not
+ * halted. The counter must be counting: clock_spans_begin().
  */
 #ifndef PMULAB_CLOCK_SPAN_H
 #define PMULAB_CLOCK_SPAN_H
@@ -13,11 +13,11 @@ struct clock_span {
     uint64_t tsc, ref;
 };
 
-/* Programs FIXED_CTR2 for all rings and opens it alone; closes it. Wants NEED_FIXED_3. */
+/* Programs the counter for all rings and opens it alone; closes it. Wants NEED_CLOCKS. */
 void clock_spans_begin(void);
 void clock_spans_end(void);
 
-/* The smallest step in which FIXED_CTR2 is seen to move; 0: it stands. */
+/* The smallest step in which the counter is seen to move; 0: it stands. */
 uint64_t clock_ref_step(void);
 
 /* A span that is busy all the time: body_spin(iterations) between two reads of the clocks. */

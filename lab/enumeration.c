@@ -3,21 +3,21 @@
 
 #include "kernel/msr.h"
 #include "lab/experiment.h"
+#include "pmu/kind.h"
 #include "pmu/pmu.h"
 #include "x86/decode.h"
 #include "x86/msr.h"
 
-#define FIELDS_SIZE          256
-#define PATTERN              ARCH_U64(0xa5a5a5a55a5a5a5a)
-#define OLD_ADDRESS_ALL_ONES 0xffffffffULL /* what the old address takes of an all-ones value */
+#define FIELDS_SIZE 256
+#define PATTERN     ARCH_U64(0xa5a5a5a55a5a5a5a)
 
 /* Those of the first five versions, and what more the processor knows of. */
 static void note_events(const struct pmu_info *info)
 {
     unsigned known = info->leaf_eax >> 24;
     for (unsigned i = 0; i < PMU_N_EVENTS && (i <= PMU_EVENT_SLOTS || i < known); i++)
-        note("  event %u  %02XH/%02XH  %-30s %s", i, pmu_events[i].code & 0xffu,
-             pmu_events[i].code >> 8u, pmu_events[i].name,
+        note("  event %u  %02XH/%02XH  %-30s %s", i, (unsigned)(pmu_events[i].code & 0xff),
+             (unsigned)(pmu_events[i].code >> 8), pmu_events[i].name,
              info->events >> i & 1 ? "available" : "not available");
 }
 
@@ -69,12 +69,25 @@ bool enumerated_all(uint64_t counters, bool (*holds)(unsigned counter))
     return all;
 }
 
+bool counter_has_wide_door(void)
+{
+    const struct pmu_info *info = pmu_info();
+    return info->full_width_write || info->kind->written_bits >= info->general_width;
+}
+
+/* What a write takes by the address that every kind has. */
+static uint64_t old_address_ones(void)
+{
+    unsigned bits = pmu_info()->kind->written_bits;
+    return bits < 64 ? ARCH_BIT(bits) - 1 : ~(uint64_t)0;
+}
+
 bool counter_reads_back_full(unsigned counter)
 {
     uint64_t max = pmu_counter_max(counter);
-    bool wide = counter >= GLOBAL_FIXED_SHIFT || pmu_info()->full_width_write;
+    bool wide = counter >= GLOBAL_FIXED_SHIFT || counter_has_wide_door();
     bool written = wide ? pmu_write(counter, max)
-                        : wrmsr_safe(pmu_old_counter_msr(counter), OLD_ADDRESS_ALL_ONES);
+                        : wrmsr_safe(pmu_old_counter_msr(counter), old_address_ones());
     uint64_t back = pmu_read(counter);
     if (!written || back != max)
         note("counter MSR %XH: wrote all ones, reads 0x%llx, CPUID says 0x%llx",
@@ -88,7 +101,7 @@ bool counter_reads_back_full(unsigned counter)
 
 bool counter_reads_back_by_old_address(unsigned counter)
 {
-    wrmsr(pmu_old_counter_msr(counter), OLD_ADDRESS_ALL_ONES);
+    wrmsr(pmu_old_counter_msr(counter), old_address_ones());
     bool full = pmu_read(counter) == pmu_counter_max(counter);
     wrmsr(pmu_old_counter_msr(counter), 0);
     return full;

@@ -20,8 +20,11 @@ bool enumerated_all(uint64_t counters, bool (*holds)(unsigned counter));
  * pattern that the old address cannot write, where that is another door. Leaves 0, and prints a '#'
  * line when it is not so. */
 bool counter_reads_back_full(unsigned counter);
-/* The same of a general counter by the old address, IA32_PMCx: it takes 32 ones, and bit 31 is
- * sign-extended. */
+/* The same of a general counter by the address that every kind has. Where it takes 32 bits
+ * (IA32_PMCx) bit 31 is sign-extended. */
 bool counter_reads_back_by_old_address(unsigned counter);
+
+/* Can the general counters be written in their full width, by that address or another? */
+bool counter_has_wide_door(void);
 
 #endif

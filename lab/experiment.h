@@ -13,7 +13,7 @@
  * bit. */
 enum need {
     NEED_PMU = 1 << 0,
-    NEED_GLOBAL_CTRL = 1 << 1, /* perfmon v2+ */
+    NEED_GLOBAL_CTRL = 1 << 1, /* one register opens all counters */
     NEED_FIXED = 1 << 2,
     NEED_LAPIC = 1 << 3,
     NEED_FREEZE = 1 << 4,
@@ -22,12 +22,13 @@ enum need {
     NEED_LBR = 1 << 7,
     NEED_SMP = 1 << 8,
     NEED_PMI = 1 << 9,           /* the LVT has a perfmon entry */
-    NEED_INSTRUCTIONS = 1 << 10, /* the architectural event INST_RETIRED.ANY_P */
-    NEED_FIXED_3 = 1 << 11,      /* FIXED_CTR0 to 2 */
-    NEED_GENERAL_3 = 1 << 12,    /* PMC0 to 2 */
+    NEED_INSTRUCTIONS = 1 << 10, /* the event PMU_EVENT_INSTRUCTIONS */
+    NEED_CLOCKS = 1 << 11,       /* counters of instructions, core and reference cycles:
+                                    lab/counter_of.h, with general counters 0 to 2 to spare */
+    NEED_GENERAL_3 = 1 << 12,    /* general counters 0 to 2 */
     NEED_LBR_SELECT = 1 << 13,   /* filters for the branch records */
     NEED_BTF = 1 << 14,          /* single-stepping on branches */
-    NEED_GENERAL_2 = 1 << 16,    /* PMC0 and PMC1 */
+    NEED_GENERAL_2 = 1 << 16,    /* 0 and 1 */
     NEED_LOAD_LATENCY = 1 << 15, /* PEBS with latency and data source of loads */
     NEED_APERF = 1 << 20,        /* IA32_APERF and IA32_MPERF */
     NEED_ARCH_LBR = 1 << 21,     /* the branch records are architectural */

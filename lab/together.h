@@ -12,7 +12,7 @@
 
 struct together {
     uint64_t iterations;  /* of the body on this processor */
-    uint64_t before;      /* its PMC0 in front of the window, which is set to 0: */
+    uint64_t before;      /* its general counter 0 in front of the window, which is set to 0: */
     uint64_t count;       /* and behind it */
     bool written;         /* the 0 was taken */
     bool met;             /* both had come before this side opened its window */
@@ -21,10 +21,10 @@ struct together {
     volatile bool closed; /* read by the other side */
 };
 
-/* Counts body(iterations) with PMC0, programmed with select (PERFEVTSEL_* without INT), on
- * processor 0 (sides[0]) and on that one (sides[1]); the windows open when both have come, or after
- * half a second. Two spans overlap when neither had ended before the other began. False when the
- * other processor did not end in time: smp_why(). */
+/* Counts body(iterations) with general counter 0, programmed with select (PERFEVTSEL_* without
+ * INT), on processor 0 (sides[0]) and on that one (sides[1]); the windows open when both have come,
+ * or after half a second. Two spans overlap when neither had ended before the other began. False
+ * when the other processor did not end in time: smp_why(). */
 bool count_together(unsigned other, uint64_t select, window_body body, struct together sides[2]);
 
 #endif

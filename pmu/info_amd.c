@@ -97,7 +97,7 @@ static void find_global(struct pmu_info *info)
     uint32_t highest = cpuid(LEAF_EXTENDED, 0).eax, eax = cpuid(LEAF_PERFMON, 0).eax;
     info->global_ctrl = info->kind->enable != 0;
     info->freeze = info->global_ctrl && (eax & CPUID_80000022_EAX_LBR_PMC_FREEZE);
-    info->freeze_in_status = info->kind->frozen != 0;
+    info->freeze_in_status = info->freeze;
     if (!info->global_ctrl && highest < LEAF_PERFMON)
         info_why(info->no_global_ctrl,
                  "no PerfMonV2: CPUID maximum extended leaf is %08XH < 80000022H",
@@ -111,10 +111,11 @@ static void find_global(struct pmu_info *info)
         info_why(info->no_freeze, "no freeze on a PMI (FPMCI): CPUID.80000022H:EAX[2] = 0");
 }
 
-static void find_events(struct pmu_info *info)
+static void find_events(struct pmu_info *info, enum pmu_amd_kind kind)
 {
+    unsigned version = kind == PMU_AMD_PERFMON_V2 ? 2 : 0;
     for (unsigned event = 0; event < PMU_N_EVENTS; event++)
-        if (info->kind->events[event].name != NULL)
+        if (info->kind->events[event].name != NULL && info->kind->events[event].version <= version)
             info->events |= 1u << event;
 }
 
@@ -127,5 +128,5 @@ void info_amd_read(struct pmu_info *info)
     find_nothing_of_intels(info);
     info->present = find_general(info, kind);
     find_global(info);
-    find_events(info);
+    find_events(info, kind);
 }

@@ -1,5 +1,6 @@
 /* What an experiment needs, and who says that it is not there. */
 #include "lab/experiment.h"
+#include "lab/counter_of.h"
 #include "kernel/cpuid.h"
 #include "lapic/smp.h"
 #include "lapic/lapic.h"
@@ -39,12 +40,14 @@ static const char *no_fixed(void)
     return or_null(pmu_info()->no_fixed);
 }
 
-static const char *no_fixed_3(void)
+static const char *no_clocks(void)
 {
-    for (unsigned i = 0; i < 3; i++)
-        if (!pmu_has_fixed(i))
-            return pmu_no_fixed(i);
-    return NULL;
+    static const unsigned events[] = {PMU_EVENT_INSTRUCTIONS, PMU_EVENT_CORE_CYCLES,
+                                      PMU_EVENT_REF_CYCLES};
+    const char *why = NULL;
+    for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]) && why == NULL; i++)
+        why = counter_of_missing(events[i], i);
+    return why;
 }
 
 static const char *no_general_2(void)
@@ -165,7 +168,7 @@ static const struct {
     {NEED_PMU, no_pmu},
     {NEED_GLOBAL_CTRL, no_global_ctrl},
     {NEED_FIXED, no_fixed},
-    {NEED_FIXED_3, no_fixed_3},
+    {NEED_CLOCKS, no_clocks},
     {NEED_GENERAL_2, no_general_2},
     {NEED_GENERAL_3, no_general_3},
     {NEED_INSTRUCTIONS, no_instructions},

@@ -19,9 +19,12 @@ BITS = re.compile(
     r"\[(?:(?P<high>\d+):)?(?P<low>\d+)\](?: \(\w+\))? (?P<how>=|<) (?P<value>\d+)"
 )
 FORMAT = re.compile(r"PEBS record format (?P<value>\d+) \(IA32_PERF_CAPABILITIES\[11:8\]\)")
+PROFILES = {path.stem: path.read_text(encoding="utf-8") for path in pathlib.Path("sim/profiles").glob("*.profile")}
+AMD = {name for name, text in PROFILES.items() if re.search(r"^cpuid\.0x0 = \S+ 0x68747541 ", text, re.MULTILINE)}  # "Auth"
 PECULIAR = {
+    "the counters have one address, which takes their whole width": AMD,
     "no event of masked interrupts is known but of Goldmont and Goldmont Plus (CPUID.1:EAX)":
-        {path.stem for path in pathlib.Path("sim/profiles").glob("*.profile")} - {"goldmont"},
+        PROFILES.keys() - {"goldmont"},
     "no second level: MSR_PERF_METRICS[63:32] = 0 whatever runs": {"icelake"},
     "no LBR filter (MSR_LBR_SELECT) on Core 2": {"core2", "merom"},
     "TR and LBR exclude each other on this processor": {"core2", "merom"},

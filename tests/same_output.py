@@ -22,7 +22,7 @@ BUILD = os.environ.get("O", "build")
 # An address of the image; in front may stand where kernel/paging.h maps it a second time.
 HEX = re.compile(r"0x(?:(?:000000)?40|(?:0000)?7f80|ffff9000|00000000)?(00[0-9a-f]{6}|[0-9a-f]{6})\b|\b([0-9A-F]{6})H\b")
 # What moves with the place of the code in the caches and the phase of its clock: times, and what follows from them.
-TIMES = "tsc|fixed[12]|pmc[12]|core_cycles|reference_cycles|empty_window|cost_awake|bound|reads_cost|\\w+_step|\\w+_per_\\w+|\\w*latenc\\w*|free_memory"
+TIMES = "tsc|other[12]|pmc[12]|core_cycles|reference(_cycles)?|empty_window|cost_awake|bound|reads_cost|\\w+_step|\\w+_per_\\w+|\\w*latenc\\w*|free_memory"
 SAME = [
     (re.compile(r"CRC-32 [0-9a-f]{8}"), "CRC-32"),
     (re.compile(r"\b\d+ cycles?\b"), "cycles"),

@@ -59,11 +59,11 @@ MACHINES = [
     ("haswell", [], [], "run=15-7,15-8", CLEAN, ["with_the_sampling_counters_bit: 0\n"], ["erratum"]),
     # Goldmont: the freeze by the revision of the microcode, its status bit without its effect.
     ("goldmont", [OLD_FREEZE, "microcode=0x2d"], [], "run=15-3,15-4", FAILS,
-     ["\nnot ok - ex15-4 with FREEZE_PERFMON_ON_PMI both reads in the handler are equal\n",
+     ["\nnot ok - ex15-4 with the freeze both reads in the handler are equal\n",
       "\n# ex15-4: known erratum counter_freezing_ucodes (model 0x5c stepping 9, microcode before 0x2e, here 0x2d): "
       "FREEZE_PERFMON_ON_PMI is broken\n"], ["# ex15-3: known"]),
     ("goldmont", [OLD_FREEZE, "microcode=0x2e"], [], "run=15-4", CLEAN,
-     ["\nok - ex15-4 with FREEZE_PERFMON_ON_PMI both reads in the handler are equal\n"], ["erratum"]),
+     ["\nok - ex15-4 with the freeze both reads in the handler are equal\n"], ["erratum"]),
 ]  # fmt: skip
 
 for profile, sets, faults, words, status, said, unsaid in MACHINES:

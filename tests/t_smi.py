@@ -17,7 +17,7 @@ RECORDS = "run=14-1,14-2,14-3,14-4,14-5,14-6,14-7,14-9,14-10,14-11,14-12"
 AGAIN = "an SMI fell into the others (MSR_SMI_COUNT)"
 EACH = "# taken 5 times: an SMI fell into each (MSR_SMI_COUNT)\n"
 WRONG = "# taken 5 times: it was wrong each time\n"
-EXACT = "\nnot ok - ex15-2 IA32_PMC0 holds exactly the function's known number of instructions\n"
+EXACT = "\nnot ok - ex15-2 general counter 0 holds exactly the function's known number of instructions\n"
 
 MACHINES = [
     # Every experiment, with an SMI in each quarter or half of a millisecond, and 14-13, which prints, with one in eight.

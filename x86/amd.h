@@ -223,7 +223,7 @@
 #define APIC_EXT_LVT0              0x500 /* the next is 10H further */
 #define APIC_EXT_LVT_STRIDE        0x10
 
-/* ---- Events: event 7:0, unit mask 15:8, as PERF_CTL has them ---- */
+/* ---- Events: event 35:32 and 7:0, unit mask 15:8, as PERF_CTL has them ---- */
 
 #define AMD_EVENT_CYCLES_NOT_IN_HALT            0x0076
 #define AMD_EVENT_RETIRED_INSTRUCTIONS          0x00c0
@@ -234,5 +234,8 @@
 #define AMD_EVENT_RETIRED_FAR_CONTROL_TRANSFERS 0x00c6
 #define AMD_EVENT_RETIRED_NEAR_RETURNS          0x00c8
 #define AMD_EVENT_RETIRED_CONDITIONAL_BRANCHES  0x00d1 /* Zen and later */
+/* Event 120H: at the rate of P0, which is the TSC's. Zen 4 and later (Linux
+ * arch/x86/events/amd/core.c: PERF_COUNT_HW_REF_CPU_CYCLES of those processors). */
+#define AMD_EVENT_P0_CYCLES_NOT_IN_HALT ARCH_U64(0x100000120)
 
 #endif

@@ -41,6 +41,8 @@ const struct pmu_event amd_events[PMU_N_EVENTS] = {
         {"CYCLES_NOT_IN_HALT",              AMD_EVENT_CYCLES_NOT_IN_HALT,            0},
     [PMU_EVENT_INSTRUCTIONS] =
         {"RETIRED_INSTRUCTIONS",            AMD_EVENT_RETIRED_INSTRUCTIONS,          0},
+    [PMU_EVENT_REF_CYCLES] =
+        {"CYCLES_NOT_IN_HALT_P0",           AMD_EVENT_P0_CYCLES_NOT_IN_HALT,         2},
     [PMU_EVENT_BRANCHES] =
         {"RETIRED_BRANCHES",                AMD_EVENT_RETIRED_BRANCHES,              0},
     [PMU_EVENT_MISPREDICTS] =
@@ -67,10 +69,11 @@ unsigned amd_event_select(uint64_t select)
 
 /* Those that are the same in all families that have them. */
 static const struct {
-    uint16_t code;
+    uint64_t code;
     const char *name;
 } amd_names[] = {
     {AMD_EVENT_CYCLES_NOT_IN_HALT, "CYCLES_NOT_IN_HALT"},
+    {AMD_EVENT_P0_CYCLES_NOT_IN_HALT, "CYCLES_NOT_IN_HALT_P0"},
     {AMD_EVENT_RETIRED_INSTRUCTIONS, "RETIRED_INSTRUCTIONS"},
     {AMD_EVENT_RETIRED_OPS, "RETIRED_OPS"},
     {AMD_EVENT_RETIRED_BRANCHES, "RETIRED_BRANCHES"},
@@ -83,8 +86,8 @@ static const struct {
 const char *amd_event_name(uint64_t select)
 {
     for (size_t i = 0; i < sizeof(amd_names) / sizeof(amd_names[0]); i++)
-        if (amd_names[i].code == (select & (PERFEVTSEL_EVENT | PERFEVTSEL_UMASK)) &&
-            !(select & AMD_PERF_CTL_EVENT_HIGH))
+        if (amd_names[i].code ==
+            (select & (PERFEVTSEL_EVENT | PERFEVTSEL_UMASK | AMD_PERF_CTL_EVENT_HIGH)))
             return amd_names[i].name;
     return NULL;
 }

@@ -50,14 +50,14 @@ enum pmu_event_number {
 
 struct pmu_event {
     const char *name;
-    uint16_t code; /* umask << 8 | event, an EVENT_* */
+    uint64_t code; /* umask << 8 | event, an EVENT_*; AMD's with bits 11:8 of the event in 35:32 */
     /* The perfmon version from which on the code is this event's: before, other events of some
      * processor have it. */
     uint8_t version;
 };
 extern const struct pmu_event pmu_events[PMU_N_EVENTS];
 /* AMD's events that count the same (APM vol. 2 "Performance Monitoring Counters", the PPRs); a name
- * of NULL where there is none that all its processors have. */
+ * of NULL where there is none. version: PerfMonV2's processors have it, those before do not. */
 extern const struct pmu_event amd_events[PMU_N_EVENTS];
 
 /* The twelve bits of an event in AMD's PERF_CTL; with its unit mask, its name, or NULL when it is

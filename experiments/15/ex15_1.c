@@ -1,9 +1,9 @@
-/* Experiment 15-1 · Enumerate CPUID leaf 0AH. */
+/* Experiment 15-1 · Enumerate the PMU. */
 #include "kernel/msr.h"
 #include "lab/enumeration.h"
 #include "lab/experiment.h"
+#include "pmu/kind.h"
 #include "pmu/pmu.h"
-#include "x86/msr.h"
 
 enum {
     GENERAL_ANSWER,
@@ -16,20 +16,20 @@ enum {
 };
 
 static const char *const checks[] = {
-    [GENERAL_ANSWER] = "every announced IA32_PERFEVTSELx and IA32_PMCx answers",
-    [FIXED_ANSWER] = "every announced IA32_FIXED_CTRx and IA32_FIXED_CTR_CTRL answer",
-    [GLOBAL_ANSWER] = "IA32_PERF_GLOBAL_CTRL and IA32_PERF_GLOBAL_STATUS answer",
+    [GENERAL_ANSWER] = "every announced general counter and its select register answer",
+    [FIXED_ANSWER] = "every announced fixed counter and their control register answer",
+    [GLOBAL_ANSWER] = "the register that enables all and the overflow status answer",
     [RDPMC_ANSWERS] = "RDPMC reads every announced counter",
     [ONE_PAST] = "one past the last general counter raises #GP or is not ours",
-    [GENERAL_WIDTH] = "an all-ones write to IA32_PMCx reads back as wide as CPUID says",
-    [FIXED_WIDTH] = "an all-ones write to IA32_FIXED_CTRx reads back as wide as CPUID says",
+    [GENERAL_WIDTH] = "an all-ones write to a general counter reads back as wide as CPUID says",
+    [FIXED_WIDTH] = "an all-ones write to a fixed counter reads back as wide as CPUID says",
 };
 
 static void run(void);
 
 const struct experiment ex15_1 = {
     .id = "15-1",
-    .title = "Enumerate CPUID leaf 0AH",
+    .title = "Enumerate the PMU",
     .needs = NEED_PMU,
     CHECKS(checks),
     .run = run,
@@ -77,24 +77,25 @@ static void check_announced(const struct pmu_info *info)
         check_skip(FIXED_ANSWER, "%s", info->no_fixed);
     } else {
         value_hex("fixed_mask", info->fixed_mask);
-        bool control = answers(MSR_IA32_FIXED_CTR_CTRL);
+        bool control = answers(info->kind->fixed_ctrl);
         check(FIXED_ANSWER, enumerated_all(enumerated_fixed(), fixed_answers) && control);
     }
 
     if (!info->global_ctrl) {
         check_skip(GLOBAL_ANSWER, "%s", info->no_global_ctrl);
     } else {
-        bool control = answers(MSR_IA32_PERF_GLOBAL_CTRL);
-        check(GLOBAL_ANSWER, answers(MSR_IA32_PERF_GLOBAL_STATUS) && control);
+        bool control = answers(info->kind->enable);
+        check(GLOBAL_ANSWER, answers(info->kind->status) && control);
     }
 
     check(RDPMC_ANSWERS, enumerated_all(pmu_all_counters(), rdpmc_answers));
 }
 
-/* Not ours: an MSR of another meaning may stand there, but then GLOBAL_CTRL has no bit for it.
- * Leaf 23H may name more counters than leaf 0AH (the P cores of Lunar Lake and Arrow Lake do, with
- * ten and eight): those are there, and the next after them is not. Without leaf 23H the P cores of
- * a hybrid processor may have more than it names. */
+/* Not ours: an MSR of another meaning may stand there, but then the register that enables all has
+ * no bit for it: it is refused, or does not stay. Leaf 23H may name more counters than leaf 0AH
+ * (the P cores of Lunar Lake and Arrow Lake do, with ten and eight): those are there, and the next
+ * after them is not. Without leaf 23H the P cores of a hybrid processor may have more than it
+ * names. */
 static void check_one_past(const struct pmu_info *info)
 {
     uint64_t value = 0;
@@ -119,16 +120,22 @@ static void check_one_past(const struct pmu_info *info)
         check(ONE_PAST, counter_faults && select_faults);
         return;
     }
-    bool enable_faults = !wrmsr_safe(MSR_IA32_PERF_GLOBAL_CTRL, PMU_MASK(past));
-    wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
-    value_str("global_ctrl", "bit %u %s", past, enable_faults ? "#GP" : "can be set");
-    check(ONE_PAST, enable_faults);
+    uint32_t enable = info->kind->enable;
+    bool taken = wrmsr_safe(enable, PMU_MASK(past));
+    bool set = taken && rdmsr(enable) == PMU_MASK(past);
+    wrmsr(enable, 0);
+    value_str("global_ctrl", "bit %u %s", past,
+              !taken ? "#GP"
+              : set  ? "can be set"
+                     : "cannot be set");
+    check(ONE_PAST, !set);
 }
 
 static void check_widths(const struct pmu_info *info)
 {
     value_u64("width", info->general_width);
-    value_str("written_by", info->full_width_write ? "IA32_A_PMCx and IA32_PMCx" : "IA32_PMCx");
+    value_str("written_by", info->full_width_write ? "the full-width address and the old one"
+                                                   : "its one address");
     bool full = enumerated_all(enumerated_general(), counter_reads_back_full);
     check(GENERAL_WIDTH,
           enumerated_all(enumerated_general(), counter_reads_back_by_old_address) && full);

@@ -1,4 +1,4 @@
-/* Experiment 15-12 · TSC against CPU_CLK_UNHALTED.REF_TSC. */
+/* Experiment 15-12 · TSC against reference cycles. */
 #include "kernel/time.h"
 #include "lab/clock_span.h"
 #include "lab/experiment.h"
@@ -7,29 +7,30 @@
 enum { BUSY, HALTED_TSC, HALTED_COUNTER };
 
 static const char *const checks[] = {
-    [BUSY] = "busy: TSC and FIXED_CTR2 advance alike within the cost of the reads",
+    [BUSY] = "busy: TSC and reference cycles advance alike within the cost of the reads",
     [HALTED_TSC] = "halted: the TSC advances",
-    [HALTED_COUNTER] = "halted: FIXED_CTR2 stands but for the instructions around HLT",
+    [HALTED_COUNTER] = "halted: the reference cycles stand but for the instructions around HLT",
 };
 
 static void run(void);
 
 const struct experiment ex15_12 = {
     .id = "15-12",
-    .title = "TSC against CPU_CLK_UNHALTED.REF_TSC",
-    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FIXED | NEED_FIXED_3 | NEED_LAPIC,
+    .title = "TSC against reference cycles",
+    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_CLOCKS | NEED_LAPIC,
     CHECKS(checks),
     .run = run,
 };
 
 /*
- * The same span in TSC ticks and in FIXED_CTR2, which counts at the TSC's rate but only while the
+ * The same span in TSC ticks and in reference cycles (CPU_CLK_UNHALTED.REF_TSC on FIXED_CTR2; AMD:
+ * cycles not in halt at the frequency of P0), which count at the TSC's rate but only while the
  * processor is not halted (SDM vol. 3 "Fixed-Function Performance Counters", "Counting Clocks").
  * Busy they agree within what reading the two takes. Halted by HLT until an alarm of the local APIC
  * timer, the TSC advances and the counter stands, but for the instructions and the interrupt around
  * HLT; that cost is measured by the same steps with the alarm awaited in a loop instead.
  *
- * On processors where FIXED_CTR2 counts in larger steps, one step is allowed more. And "the same
+ * On processors where the counter moves in larger steps, one step is allowed more. And "the same
  * rate" is so to less than a percent only: from Skylake on the TSC may be a multiple of the crystal
  * (3408 MHz) and FIXED_CTR2 one of the bus clock (3400 MHz), as Linux' turbostat found of
  * IA32_MPERF.
@@ -57,13 +58,13 @@ static void run(void)
 
     bool alike = clock_span_apart(busy) <= cost + step + busy.tsc / RATE_DIFFERS;
     value_u64("tsc", busy.tsc);
-    value_u64("fixed2", busy.ref);
+    value_u64("reference", busy.ref);
     value_u64("reads_cost", cost);
-    value_u64("fixed2_step", step);
-    value_ratio("fixed2_per_tsc", busy.ref, busy.tsc);
+    value_u64("reference_step", step);
+    value_ratio("reference_per_tsc", busy.ref, busy.tsc);
     if (!alike)
-        note(smi ? "SMIs fell in (MSR_SMI_COUNT): the TSC runs on in them, FIXED_CTR2 may stand"
-                 : "FIXED_CTR2 does not count at the TSC's rate on this machine");
+        note(smi ? "SMIs fell in (MSR_SMI_COUNT): the TSC runs on in them, the counter may stand"
+                 : "the reference cycles do not count at the TSC's rate on this machine");
     check(BUSY, busy.ref != 0 && alike);
 
     value_u64("tsc", halted.tsc);
@@ -71,7 +72,7 @@ static void run(void)
     check(HALTED_TSC, halted.tsc >= tsc_ticks_us(HALT_US));
 
     uint64_t bound = SAFETY * (awake.ref + step) + halted.tsc / HALT_RUNNING;
-    value_u64("fixed2", halted.ref);
+    value_u64("reference", halted.ref);
     value_u64("cost_awake", awake.ref);
     value_u64("bound", bound);
     /* What never moves does not stand. */

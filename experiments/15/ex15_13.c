@@ -1,5 +1,6 @@
 /* Experiment 15-13 · Measure CPI. */
 #include "lab/count.h"
+#include "lab/counter_of.h"
 #include "lab/experiment.h"
 #include "pmu/pmu.h"
 
@@ -17,7 +18,7 @@ static void run(void);
 const struct experiment ex15_13 = {
     .id = "15-13",
     .title = "Measure CPI",
-    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FIXED | NEED_FIXED_3,
+    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_CLOCKS,
     CHECKS(checks),
     .run = run,
 };
@@ -26,28 +27,42 @@ const struct experiment ex15_13 = {
  * Cycles per instruction of two functions with the same number of instructions in the loop: in one
  * each multiplication needs the one before it, in the other nothing waits for anything. Non-halted
  * CPI is core cycles by instructions, nominal CPI is reference cycles by instructions; both come
- * from one window, on FIXED_CTR0 to 2. SDM vol. 3 "Cycle Counting", "Non-Halted Reference
- * Clockticks". The three counters must be opened by one write, else the ratio is of two different
- * spans.
+ * from one window, on FIXED_CTR0 to 2 or, without them, on general counters 0 to 2. SDM vol. 3
+ * "Cycle Counting", "Non-Halted Reference Clockticks". The three counters must be opened by one
+ * write, else the ratio is of two different spans.
  */
-#define FIXED_333 0x333 /* USR and OS of FIXED_CTR0 to 2 */
-#define ALL_THREE (PMU_MASK(PMU_FIXED(0)) | PMU_MASK(PMU_FIXED(1)) | PMU_MASK(PMU_FIXED(2)))
+#define RINGS (PERFEVTSEL_USR | PERFEVTSEL_OS)
 /* A multiplication takes 3 cycles or more, and every processor adds at least once a cycle: twice is
  * safe, and more than two runs of one function can differ. */
 #define MARGIN     2
 #define ITERATIONS 2000
 
+static struct {
+    unsigned instructions, cycles, reference;
+    uint64_t mask;
+} counters;
+
 struct cpi {
     uint64_t instructions, cycles, reference;
 };
+
+static void select_counters(void)
+{
+    counters.instructions = counter_of_select(PMU_EVENT_INSTRUCTIONS, 0, RINGS);
+    counters.cycles = counter_of_select(PMU_EVENT_CORE_CYCLES, 1, RINGS);
+    counters.reference = counter_of_select(PMU_EVENT_REF_CYCLES, 2, RINGS);
+    counters.mask =
+        PMU_MASK(counters.instructions) | PMU_MASK(counters.cycles) | PMU_MASK(counters.reference);
+}
 
 static struct cpi measure(unsigned which, window_body body, const struct body_insns *insns,
                           uint64_t empty)
 {
     uint64_t expected = insns_in_window(insns, ITERATIONS);
     body(ITERATIONS); /* warms caches and predictors */
-    count_exactly(ALL_THREE, PMU_FIXED(0), body, ITERATIONS, expected);
-    struct cpi c = {pmu_read(PMU_FIXED(0)), pmu_read(PMU_FIXED(1)), pmu_read(PMU_FIXED(2))};
+    count_exactly(counters.mask, counters.instructions, body, ITERATIONS, expected);
+    struct cpi c = {pmu_read(counters.instructions), pmu_read(counters.cycles),
+                    pmu_read(counters.reference)};
     value_u64("instructions", c.instructions);
     value_u64("from_the_listing", expected);
     value_u64("core_cycles", c.cycles);
@@ -75,8 +90,8 @@ static void compare(unsigned which, uint64_t a, uint64_t b, uint64_t c, uint64_t
 
 static void run(void)
 {
-    pmu_select_fixed(FIXED_333);
-    uint64_t empty = count_empty(ALL_THREE, PMU_FIXED(0));
+    select_counters();
+    uint64_t empty = count_empty(counters.mask, counters.instructions);
     struct cpi chain = measure(CHAIN, body_chain, &body_chain_insns, empty);
     struct cpi parallel = measure(PARALLEL, body_parallel, &body_parallel_insns, empty);
     compare(NON_HALTED, chain.cycles, chain.instructions, parallel.cycles, parallel.instructions);

@@ -1,4 +1,4 @@
-/* Experiment 15-2 · Count with IA32_PMC0. */
+/* Experiment 15-2 · Count with general counter 0. */
 #include "lab/count.h"
 #include "lab/experiment.h"
 #include "pmu/pmu.h"
@@ -6,9 +6,9 @@
 enum { ZERO_BEFORE, EMPTY, EXACT, RDPMC_AGREES };
 
 static const char *const checks[] = {
-    [ZERO_BEFORE] = "IA32_PMC0 is 0 before the window",
+    [ZERO_BEFORE] = "general counter 0 is 0 before the window",
     [EMPTY] = "the empty window counts exactly the instructions of its listing",
-    [EXACT] = "IA32_PMC0 holds exactly the function's known number of instructions",
+    [EXACT] = "general counter 0 holds exactly the function's known number of instructions",
     [RDPMC_AGREES] = "RDPMC reads what RDMSR reads",
 };
 
@@ -16,30 +16,30 @@ static void run(void);
 
 const struct experiment ex15_2 = {
     .id = "15-2",
-    .title = "Count with IA32_PMC0",
+    .title = "Count with general counter 0",
     .needs = NEED_PMU | NEED_INSTRUCTIONS,
     CHECKS(checks),
     .run = run,
 };
 
 /*
- * INST_RETIRED.ANY_P on general counter 0 around a function whose number of instructions is known
- * from its listing (lab/bodies.S). If the count is off by one, the counting window is not what its
- * listing says (pmu/window.S), something interrupted it, or the event counts something else: an
- * SMI, or a hypervisor's emulated instruction. SDM vol. 3 "Architectural Performance Monitoring
- * Version 1".
+ * The event of retired instructions on general counter 0 around a function whose number of
+ * instructions is known from its listing (lab/bodies.S). If the count is off by one, the counting
+ * window is not what its listing says (pmu/window.S), something interrupted it, or the event counts
+ * something else: an SMI, or a hypervisor's emulated instruction. SDM vol. 3 "Architectural
+ * Performance Monitoring Version 1".
  *
  * The window itself is measured first, around a function that only returns.
  */
-#define SELECT     (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS)
+#define RINGS      (PERFEVTSEL_USR | PERFEVTSEL_OS)
 #define ITERATIONS 1000
 
 static void run(void)
 {
-    pmu_select(0, SELECT);
+    pmu_select(0, pmu_event(PMU_EVENT_INSTRUCTIONS) | RINGS);
 
     uint64_t before = pmu_read(0);
-    note("IA32_PMC0 before: %llu", (unsigned long long)before);
+    note("general counter 0 before: %llu", (unsigned long long)before);
     check_equal(ZERO_BEFORE, "pmc0", before, 0);
 
     uint64_t expected = insns_in_window(&body_empty_insns, 0);
@@ -51,7 +51,7 @@ static void run(void)
 
     expected = insns_in_window(&body_mixed_insns, ITERATIONS);
     uint64_t after = count_exactly(PMU_MASK(0), 0, body_mixed, ITERATIONS, expected);
-    note("IA32_PMC0 after: %llu", (unsigned long long)after);
+    note("general counter 0 after: %llu", (unsigned long long)after);
     value_u64("window", pmu_window_insns);
     value_u64("function", insns_of(&body_mixed_insns, ITERATIONS));
     value_known_loss(empty, after, expected);

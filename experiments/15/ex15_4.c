@@ -5,20 +5,20 @@
 #include "lab/experiment.h"
 #include "lab/pmi_wait.h"
 #include "pmu/debugctl.h"
+#include "pmu/kind.h"
 #include "pmu/pmu.h"
 #include "x86/msr.h"
 
 enum { FREE_PMI, FREE_COUNTS, FROZEN_PMI, FROZEN_STANDS, SHOWN, WRONG_WAY, RIGHT_WAY };
 
 static const char *const checks[] = {
-    [FREE_PMI] = "without FREEZE_PERFMON_ON_PMI one PMI arrives",
-    [FREE_COUNTS] = "without FREEZE_PERFMON_ON_PMI the second read in the handler is larger",
-    [FROZEN_PMI] = "with FREEZE_PERFMON_ON_PMI one PMI arrives",
-    [FROZEN_STANDS] = "with FREEZE_PERFMON_ON_PMI both reads in the handler are equal",
-    [SHOWN] = ("the freeze shows where this version has it: GLOBAL_CTRL = 0 before 4, CTR_FRZ "
-               "from 4 on"),
-    [WRONG_WAY] = "the other version's way does not thaw",
-    [RIGHT_WAY] = "it thaws by GLOBAL_CTRL before version 4, by GLOBAL_STATUS_RESET from 4 on",
+    [FREE_PMI] = "without the freeze one PMI arrives",
+    [FREE_COUNTS] = "without the freeze the second read in the handler is larger",
+    [FROZEN_PMI] = "with the freeze one PMI arrives",
+    [FROZEN_STANDS] = "with the freeze both reads in the handler are equal",
+    [SHOWN] = "the freeze shows where this kind has it: in the enables, which are 0, or the status",
+    [WRONG_WAY] = "the other kind's way does not thaw",
+    [RIGHT_WAY] = "it thaws where it shows: by the enables, or by the reset of the status bit",
 };
 
 static void run(void);
@@ -32,34 +32,37 @@ const struct experiment ex15_4 = {
 };
 
 /*
- * Two PMIs, without and with IA32_DEBUGCTL.FREEZE_PERFMON_ON_PMI. The handler reads IA32_PMC0 twice
- * with work between: without the freeze the counter counts the handler itself, with it both reads
- * are equal.
+ * Two PMIs, without and with IA32_DEBUGCTL.FREEZE_PERFMON_ON_PMI (AMD: DebugCtl.FPMCI, the same
+ * bit). The handler reads general counter 0 twice with work between: without the freeze the counter
+ * counts the handler itself, with it both reads are equal.
  *
  * The freeze has two forms (SDM vol. 3 "Freezing LBR and Performance Counters on PMI"). Versions 2
  * and 3 clear IA32_PERF_GLOBAL_CTRL, and writing it again thaws; from version 4 on the PMI sets
  * IA32_PERF_GLOBAL_STATUS.CTR_FRZ, GLOBAL_CTRL keeps its value, and writing the bit to
- * IA32_PERF_GLOBAL_STATUS_RESET thaws. So the handler tries the other version's way first, which
- * must not thaw, and then the right one, which must.
+ * IA32_PERF_GLOBAL_STATUS_RESET thaws. AMD's PerfMonV2 does as version 4:
+ * PerfCntrGlobalStatus.PMCF, PerfCntrGlobalStatusClr (APM vol. 2 "Performance Monitoring
+ * Counters"). So the handler tries the other version's way first, which must not thaw, and then the
+ * right one, which must.
  */
-#define SELECT         (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
+#define FLAGS          (PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
 #define ITERATIONS     100000
 #define OVERFLOW_AFTER 20000
 #define WORK           1000 /* iterations of body_spin in the handler */
 
 static struct {
-    uint64_t first, second;   /* IA32_PMC0, work between */
-    uint64_t after_wrong_way; /* after the other version's thaw and work */
-    uint64_t after_right_way; /* after this version's thaw and work */
+    uint64_t first, second;   /* the counter, work between */
+    uint64_t after_wrong_way; /* after the other kind's thaw and work */
+    uint64_t after_right_way; /* after this kind's thaw and work */
     uint64_t global_ctrl, status;
 } seen;
 
 static void thaw(bool by_status_reset)
 {
+    const struct pmu_kind *kind = pmu_info()->kind;
     if (by_status_reset)
-        pmu_status_reset(PMU_MASK(0) | GLOBAL_STATUS_CTR_FRZ);
+        pmu_status_reset(PMU_MASK(0) | kind->frozen);
     else
-        wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, PMU_MASK(0));
+        wrmsr(kind->enable, PMU_MASK(0));
 }
 
 static uint64_t work_and_read(void)
@@ -112,9 +115,10 @@ static void check_without_freeze(void)
  * it. */
 static bool turn_freeze_on(void)
 {
-    bool can = debugctl_takes(DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+    uint64_t freeze = pmu_info()->kind->freeze;
+    bool can = debugctl_takes(freeze);
     if (can)
-        wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(DEBUGCTL_FREEZE_PERFMON_ON_PMI));
+        wrmsr(MSR_IA32_DEBUGCTL, debugctl_with(freeze));
     return can;
 }
 
@@ -135,20 +139,19 @@ static void check_with_freeze(void)
     value_u64("second", seen.second);
     check(FROZEN_STANDS, one && seen.second == seen.first);
 
-    bool ctr_frz = seen.status & GLOBAL_STATUS_CTR_FRZ;
+    bool frozen = seen.status & pmu_info()->kind->frozen;
     value_hex("global_ctrl", seen.global_ctrl);
     value_hex("status", seen.status);
-    value_u64("perfmon_version", pmu_info()->version);
-    check(SHOWN, one && (in_status ? ctr_frz && seen.global_ctrl == PMU_MASK(0)
-                                   : !ctr_frz && seen.global_ctrl == 0));
+    value_str("shows_in", in_status ? "the status" : "the enables");
+    check(SHOWN, one && (in_status ? frozen && seen.global_ctrl == PMU_MASK(0)
+                                   : !frozen && seen.global_ctrl == 0));
 
-    value_str("tried", in_status ? "IA32_PERF_GLOBAL_CTRL" : "IA32_PERF_GLOBAL_OVF_CTRL");
+    value_str("tried", in_status ? "the enables" : "the reset of the status");
     value_u64("before", seen.second);
     value_u64("after", seen.after_wrong_way);
     check(WRONG_WAY, one && seen.after_wrong_way == seen.second);
 
-    value_str("thawed_by",
-              in_status ? "IA32_PERF_GLOBAL_STATUS_RESET[59]" : "IA32_PERF_GLOBAL_CTRL");
+    value_str("thawed_by", in_status ? "the reset of the status" : "the enables");
     value_u64("before", seen.after_wrong_way);
     value_u64("after", seen.after_right_way);
     check(RIGHT_WAY, one && seen.after_right_way > seen.after_wrong_way);
@@ -156,7 +159,7 @@ static void check_with_freeze(void)
 
 static void run(void)
 {
-    pmu_select(0, SELECT);
+    pmu_select(0, pmu_event(PMU_EVENT_INSTRUCTIONS) | FLAGS);
     check_without_freeze();
     check_with_freeze();
     pmu_dump("after both");

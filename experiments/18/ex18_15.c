@@ -8,16 +8,17 @@
 #include "lab/together.h"
 #include "lapic/lapic.h"
 #include "lapic/smp.h"
+#include "pmu/kind.h"
 #include "pmu/pmu.h"
 
 enum { TAKES_WORK, PMI_THERE, NONE_HERE, STATUS, COUNTER_HERE, TOGETHER, COUNT_0, COUNT_1 };
 
 static const char *const checks[] = {
-    [TAKES_WORK] = "processor 1 takes work and overflows its PMC0",
+    [TAKES_WORK] = "processor 1 takes work and overflows its general counter 0",
     [PMI_THERE] = "the PMI arrives at processor 1, once",
     [NONE_HERE] = "no PMI arrives at processor 0",
-    [STATUS] = "the overflow is in IA32_PERF_GLOBAL_STATUS of processor 1 alone",
-    [COUNTER_HERE] = "PMC0 of processor 0 did not move",
+    [STATUS] = "the overflow is in the status of processor 1 alone",
+    [COUNTER_HERE] = "general counter 0 of processor 0 did not move",
     [TOGETHER] = "both processors count at the same time",
     [COUNT_0] = "processor 0 counts its own instructions and no others",
     [COUNT_1] = "processor 1 counts its own instructions and no others",
@@ -37,15 +38,16 @@ const struct experiment ex18_15 = {
  * Each logical processor has counters and a local APIC of its own (SDM vol. 3 "Performance
  * Monitoring and Intel Hyper-Threading Technology": the performance-monitoring MSRs are duplicated
  * for each logical processor; "Local Vector Table"). The boot processor started processor 1 by
- * INIT-SIPI-SIPI and sends it work: there PMC0 overflows, and there, and only there, the interrupt
- * must arrive. Then both count at the same time, each its own loop of a different, known length.
+ * INIT-SIPI-SIPI and sends it work: there general counter 0 overflows, and there, and only there,
+ * the interrupt must arrive. Then both count at the same time, each its own loop of a different,
+ * known length.
  *
  * What can go wrong: the other processor's LVT entry or IDT is not set up, its PMU is still the
  * first one's or that of the firmware, the interrupt goes to the processor that booted, one
  * processor's work shows in the other's counter.
  */
 #define OTHER           1 /* the processor that this is about */
-#define SELECT          (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS)
+#define SELECT          (pmu_event(PMU_EVENT_INSTRUCTIONS) | PERFEVTSEL_USR | PERFEVTSEL_OS)
 #define ITERATIONS      100000
 #define OVERFLOW_AFTER  20000  /* a tenth of the loop's instructions */
 #define ITERATIONS_BOTH 300000 /* long enough that the two runs overlap */
@@ -101,13 +103,13 @@ static void check_interrupt_there(void)
     value_u64("unexpected_on_processor_0", pmu_unexpected_count());
     check(NONE_HERE, there->pmis != 0 && here->pmis == 0 && pmu_unexpected_count() == 0);
 
-    if (pmu_info()->global_ctrl) {
+    if (pmu_info()->kind->status != 0) {
         uint64_t status = pmu_status();
         value_hex("status_there", there->status);
         value_hex("status_here", status);
         check(STATUS, (there->status & PMU_MASK(0)) && pmu_causes(status) == 0);
     } else {
-        check_skip(STATUS, "no IA32_PERF_GLOBAL_STATUS: CPUID.0AH:EAX[7:0] < 2");
+        check_skip(STATUS, "%s", pmu_info()->no_global_ctrl);
     }
 
     uint64_t after = pmu_read(0);

@@ -49,11 +49,12 @@ const struct experiment ex22_1 = {
  * one round of the function: what USR counts beyond the listing is their share, at most the two.
  *
  * Then ring 3 reads the counters itself. CR4.PCE says whether it may (SDM vol. 2 "RDPMC"); an index
- * that is no counter's raises #GP. Asserted is that of an index that no processor can have, since
- * IA32_PERF_GLOBAL_CTRL has no bit for it. The first past those that CPUID names is reported: a P
+ * that is no counter's raises #GP. Asserted is that of an index that no processor can have: no
+ * register that enables all has a bit for it, and AMD's counters outside of the core end before it
+ * (APM vol. 3 "RDPMC"). The first past those that CPUID names is reported: a P
  * core may have counters that CPUID hides beside E cores with fewer.
  */
-#define SELECT    EVENT_INST_RETIRED_ANY_P
+#define SELECT    pmu_event(PMU_EVENT_INSTRUCTIONS)
 #define ROUNDS    200
 #define CROSSINGS 2 /* IRETQ and INT */
 

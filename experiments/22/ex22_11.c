@@ -11,8 +11,8 @@
 #include "lab/ring3.h"
 #include "lab/take.h"
 #include "lapic/lapic.h"
+#include "pmu/kind.h"
 #include "pmu/pmu.h"
-#include "x86/msr.h"
 #include "x86/regs.h"
 
 enum { ALONE, IRQ_LOSES_NOTHING, IRQ_ADDS, FAULT_LOSES_NOTHING, FAULT_ADDS };
@@ -36,10 +36,10 @@ const struct experiment ex22_11 = {
 };
 
 /*
- * A ring 3 function of known length, a thousand times, counted by PMC0 with USR and by PMC1 with
- * USR and OS: alone; while timer interrupts fall in; and one that meets pages which are not there.
- * Alone, each run must count the same: only SMIs can come then (MSR_SMI_COUNT tells), and runs with
- * one are shown apart.
+ * A ring 3 function of known length, a thousand times, counted by general counter 0 with USR and by
+ * 1 with USR and OS: alone; while timer interrupts fall in; and one that meets pages which are not
+ * there. Alone, each run must count the same: only SMIs can come then (MSR_SMI_COUNT tells), and
+ * runs with one are shown apart.
  *
  * The handlers run in ring 0, so the count of both rings has their instructions. That of ring 3
  * should not change: an instruction that faults does not retire, and does when it is done again
@@ -48,7 +48,7 @@ const struct experiment ex22_11 = {
  * Terpstra, Moore, "Non-Determinism and Overcount on Modern Hardware Performance Counter
  * Implementations", 2013); the manual does not forbid it, so it is reported, as a distribution.
  */
-#define SELECT     EVENT_INST_RETIRED_ANY_P
+#define SELECT     pmu_event(PMU_EVENT_INSTRUCTIONS)
 #define COUNTERS   (PMU_MASK(0) | PMU_MASK(1))
 #define RUNS       1000
 #define MANY_RUNS  20000 /* where no interrupt wants to fall in */
@@ -91,7 +91,7 @@ static bool map_page(unsigned i)
 static void on_tick(void)
 {
     tick_pending = false;
-    if (rdmsr(MSR_IA32_PERF_GLOBAL_CTRL) & COUNTERS)
+    if (rdmsr(pmu_info()->kind->enable) & COUNTERS)
         interrupts++;
 }
 

@@ -23,12 +23,13 @@ const struct experiment ex22_12 = {
 };
 
 /*
- * All architectural events that CPUID announces, with two counters: PMC0 counts instructions and
- * PMC1 one of the others, a group; the groups take turns, a round of the body each, and what one
- * has counted in its share of the rounds is scaled to all of them. That is what tools do with more
- * events than counters. The truth is counted at length, by each group in all rounds. SDM vol. 3
- * "Architectural Performance Monitoring Version 2": the counters of a group are opened and closed
- * by one write, so that a window has one group alone and all of it.
+ * All events that this kind of PMU says it has (Intel: the architectural ones that CPUID
+ * announces), with two counters: general counter 0 counts instructions and 1 one of the others, a
+ * group; the groups take turns, a round of the body each, and what one has counted in its share of
+ * the rounds is scaled to all of them. That is what tools do with more events than counters. The
+ * truth is counted at length, by each group in all rounds. SDM vol. 3 "Architectural Performance
+ * Monitoring Version 2": the counters of a group are opened and closed by one write, so that a
+ * window has one group alone and all of it.
  *
  * Of a body that repeats, each round has the same number of instructions, and the estimate is
  * exact; of the other events its error is reported. But of one whose phases keep step with the
@@ -41,8 +42,8 @@ const struct experiment ex22_12 = {
 #define ITERATIONS 50
 
 struct group {
-    const struct pmu_event *event;
-    uint64_t instructions, count; /* of PMC0 and PMC1 in its windows */
+    unsigned event;               /* PMU_EVENT_* */
+    uint64_t instructions, count; /* of general counters 0 and 1 in its windows */
 };
 
 static struct group at_length[PMU_N_EVENTS], in_turn[PMU_N_EVENTS], in_step[PMU_N_EVENTS];
@@ -52,8 +53,7 @@ static void find_groups(void)
 {
     for (unsigned i = 0; i < PMU_N_EVENTS; i++)
         if (i != PMU_EVENT_INSTRUCTIONS && pmu_no_event(i) == NULL) {
-            at_length[n_groups].event = in_turn[n_groups].event = in_step[n_groups].event =
-                &pmu_events[i];
+            at_length[n_groups].event = in_turn[n_groups].event = in_step[n_groups].event = i;
             n_groups++;
         }
     n_rounds = n_groups * TURNS;
@@ -62,7 +62,7 @@ static void find_groups(void)
 /* Its window is one round: nothing of another group is in it. */
 static void count_round(struct group *group, uint64_t iterations)
 {
-    pmu_select(1, group->event->code | SELECT);
+    pmu_select(1, pmu_event(group->event) | SELECT);
     group->instructions += count_exactly(BOTH, 0, body_mixed, iterations,
                                          insns_in_window(&body_mixed_insns, iterations));
     group->count += pmu_read(1);
@@ -97,7 +97,7 @@ static uint64_t scaled(uint64_t count)
 static void value_events(void)
 {
     for (unsigned g = 0; g < n_groups; g++) {
-        const char *name = at_length[g].event->name;
+        const char *name = pmu_event_title(at_length[g].event);
         note("%s: %llu at length, %llu scaled", name, (unsigned long long)at_length[g].count,
              (unsigned long long)scaled(in_turn[g].count));
         value_ratio(name, scaled(in_turn[g].count), at_length[g].count);
@@ -139,7 +139,7 @@ static void run(void)
         check_skip_all(AT_LENGTH, IN_STEP, "%s", pmu_no_event(PMU_EVENT_CORE_CYCLES));
         return;
     }
-    pmu_select(0, EVENT_INST_RETIRED_ANY_P | SELECT);
+    pmu_select(0, pmu_event(PMU_EVENT_INSTRUCTIONS) | SELECT);
     irq_disable();
     uint64_t empty = count_empty(PMU_MASK(0), 0);
     measure();

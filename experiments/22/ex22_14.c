@@ -4,6 +4,7 @@
 #include "kernel/trap.h"
 #include "lab/bodies.h"
 #include "lab/clock_span.h"
+#include "lab/counter_of.h"
 #include "lab/experiment.h"
 #include "lab/take.h"
 #include "pmu/pmu.h"
@@ -12,10 +13,10 @@
 enum { BUSY, RATIOS, HALTED_MSRS, HALTED_COUNTERS };
 
 static const char *const checks[] = {
-    [BUSY] = "busy: IA32_APERF, IA32_MPERF, FIXED_CTR1 and FIXED_CTR2 advance",
-    [RATIOS] = "busy: APERF by MPERF is FIXED_CTR1 by FIXED_CTR2, within one in a hundred",
+    [BUSY] = "busy: IA32_APERF, IA32_MPERF, core cycles and reference cycles advance",
+    [RATIOS] = "busy: APERF by MPERF is core by reference cycles, within one in a hundred",
     [HALTED_MSRS] = "halted: IA32_APERF and IA32_MPERF stand but for the instructions around HLT",
-    [HALTED_COUNTERS] = "halted: FIXED_CTR1 and FIXED_CTR2 stand likewise",
+    [HALTED_COUNTERS] = "halted: core cycles and reference cycles stand likewise",
 };
 
 static void run(void);
@@ -23,7 +24,7 @@ static void run(void);
 const struct experiment ex22_14 = {
     .id = "22-14",
     .title = "APERF, MPERF and the counters",
-    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FIXED | NEED_FIXED_3 | NEED_LAPIC | NEED_APERF,
+    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_CLOCKS | NEED_LAPIC | NEED_APERF,
     CHECKS(checks),
     .run = run,
 };
@@ -37,22 +38,24 @@ const struct experiment ex22_14 = {
  * Processor Operation": FIXED_CTR2 counts at the TSC's frequency, IA32_MPERF at a fixed one. So the
  * values are reported, and the ratios of one span must agree. One in a hundred is left for
  * reference clocks that differ: from Skylake on the TSC may be a multiple of the crystal (3408 MHz)
- * and IA32_MPERF one of the bus clock (3400 MHz), as Linux' turbostat found.
+ * and IA32_MPERF one of the bus clock (3400 MHz), as Linux' turbostat found. AMD's pair is the same
+ * two registers, IA32_MPERF at the frequency of P0 (APM vol. 2 "Effective Frequency").
  *
  * Then the same across HLT, until an alarm of the local APIC timer: what is not in C0 is in neither
  * pair. What the instructions and the interrupt around HLT take is measured by the same steps with
  * the alarm awaited in a loop. A forced idle period (vol. 3 "Hardware Duty Cycling") would be in
  * IA32_MPERF alone; the firmware must ask for those, and the kernel does not.
  */
-#define CORE            PMU_FIXED(1)
-#define REF             PMU_FIXED(2)
-#define FIXED_330       0x330 /* USR and OS of FIXED_CTR1 and 2 */
+#define RINGS           (PERFEVTSEL_USR | PERFEVTSEL_OS)
 #define BUSY_ITERATIONS 1000000
 #define APART           100 /* one in so many */
 #define HALT_US         5000
 #define AWAKE_US        1  /* the alarm that is not slept through */
 #define SAFETY          4  /* after a halt come cold caches, and perhaps the lowest frequency */
 #define HALT_RUNNING    16 /* of the halted span; an SMI would stay below that too */
+
+/* FIXED_CTR1 and 2; without them general counters 0 and 1. */
+static unsigned core_counter, ref_counter;
 
 struct clocks {
     uint64_t tsc, aperf, mperf, core, ref;
@@ -65,8 +68,8 @@ static struct clocks read_clocks(void)
     now.tsc = rdtsc();
     now.aperf = rdmsr(MSR_IA32_APERF);
     now.mperf = rdmsr(MSR_IA32_MPERF);
-    now.core = pmu_read(CORE);
-    now.ref = pmu_read(REF);
+    now.core = pmu_read(core_counter);
+    now.ref = pmu_read(ref_counter);
     return now;
 }
 
@@ -76,8 +79,8 @@ static struct clocks since(const struct clocks *start)
     now.tsc -= start->tsc;
     now.aperf -= start->aperf;
     now.mperf -= start->mperf;
-    now.core = (now.core - start->core) & pmu_counter_max(CORE);
-    now.ref = (now.ref - start->ref) & pmu_counter_max(REF);
+    now.core = (now.core - start->core) & pmu_counter_max(core_counter);
+    now.ref = (now.ref - start->ref) & pmu_counter_max(ref_counter);
     return now;
 }
 
@@ -116,8 +119,8 @@ static void value_clocks(const struct clocks *span)
     value_u64("tsc", span->tsc);
     value_u64("aperf", span->aperf);
     value_u64("mperf", span->mperf);
-    value_u64("fixed1", span->core);
-    value_u64("fixed2", span->ref);
+    value_u64("core_cycles", span->core);
+    value_u64("reference_cycles", span->ref);
 }
 
 /* Of a clock that ticked so often in a busy span and awake, what may be its own across the halt. */
@@ -132,8 +135,9 @@ static bool stands(const char *bound_key, uint64_t halted, uint64_t awake, uint6
 
 static void run(void)
 {
-    pmu_select_fixed(FIXED_330);
-    pmu_open(PMU_MASK(CORE) | PMU_MASK(REF));
+    core_counter = counter_of_select(PMU_EVENT_CORE_CYCLES, 0, RINGS);
+    ref_counter = counter_of_select(PMU_EVENT_REF_CYCLES, 1, RINGS);
+    pmu_open(PMU_MASK(core_counter) | PMU_MASK(ref_counter));
     busy_span(); /* warms the code, and the core up to its frequency */
     struct clocks busy;
     struct take take = take_begin();
@@ -148,9 +152,9 @@ static void run(void)
     check(BUSY, busy.aperf != 0 && busy.mperf != 0 && busy.core != 0 && busy.ref != 0);
 
     value_ratio("aperf_per_mperf", busy.aperf, busy.mperf);
-    value_ratio("fixed1_per_fixed2", busy.core, busy.ref);
+    value_ratio("core_per_reference", busy.core, busy.ref);
     value_ratio("mperf_per_tsc", busy.mperf, busy.tsc);
-    value_ratio("fixed2_per_tsc", busy.ref, busy.tsc);
+    value_ratio("reference_per_tsc", busy.ref, busy.tsc);
     check(RATIOS, pairs_agree(&busy));
 
     /* How far the halted time would have brought each clock. */
@@ -162,9 +166,9 @@ static void run(void)
     bool mperf = stands("mperf_bound", halted.mperf, awake.mperf, busy.mperf, halted.tsc);
     check(HALTED_MSRS, aperf && mperf);
 
-    value_u64("fixed1", halted.core);
-    bool core = stands("fixed1_bound", halted.core, awake.core, busy.core, core_ticks);
-    value_u64("fixed2", halted.ref);
-    bool ref = stands("fixed2_bound", halted.ref, awake.ref, busy.ref, halted.tsc);
+    value_u64("core_cycles", halted.core);
+    bool core = stands("core_bound", halted.core, awake.core, busy.core, core_ticks);
+    value_u64("reference_cycles", halted.ref);
+    bool ref = stands("reference_bound", halted.ref, awake.ref, busy.ref, halted.tsc);
     check(HALTED_COUNTERS, core && ref);
 }

@@ -27,9 +27,9 @@ const struct experiment ex22_15 = {
 
 /*
  * Who reads a counter disturbs what it counts: by how many instructions and by how many cycles?
- * IA32_PMC0 counts loops of RDTSC, and of RDPMC, RDMSR and WRMSR of IA32_PMC1, which stands; first
- * their instructions, which are known from the listing, then, in windows of their own, their core
- * cycles. What a bare loop takes is taken off, the rest is the instructions' own.
+ * General counter 0 counts loops of RDTSC, and of RDPMC, RDMSR and WRMSR of counter 1, which
+ * stands; first their instructions, which are known from the listing, then, in windows of their
+ * own, their core cycles. What a bare loop takes is taken off, the rest is the instructions' own.
  *
  * Each of them is one instruction (SDM vol. 3 "Pre-defined Architectural Performance Events",
  * Instructions Retired). How long they take the manual does not say: but none is done in less than
@@ -109,7 +109,7 @@ static void check_cycles(void)
         check_skip(CYCLES, "%s", missing);
         return;
     }
-    pmu_select(0, EVENT_CPU_CLK_UNHALTED_THREAD_P | SELECT);
+    pmu_select(0, pmu_event(PMU_EVENT_CORE_CYCLES) | SELECT);
     for (unsigned i = LOOP; i < CYCLES; i++)
         measure_cycles(i);
 
@@ -126,7 +126,8 @@ static void check_cycles(void)
 
 static void run(void)
 {
-    pmu_select(0, EVENT_INST_RETIRED_ANY_P | SELECT);
+    body_cost_msr = pmu_counter_msr(1);
+    pmu_select(0, pmu_event(PMU_EVENT_INSTRUCTIONS) | SELECT);
     uint64_t empty = count_empty(PMU_MASK(0), 0);
     for (unsigned i = LOOP; i < CYCLES; i++)
         check_instructions(i, empty);

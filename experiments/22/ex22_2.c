@@ -1,5 +1,6 @@
 /* Experiment 22-2 · CMASK and INV. */
 #include "lab/count.h"
+#include "lab/counter_of.h"
 #include "lab/experiment.h"
 #include "lab/take.h"
 #include "pmu/pmu.h"
@@ -18,8 +19,7 @@ static void run(void);
 const struct experiment ex22_2 = {
     .id = "22-2",
     .title = "CMASK and INV",
-    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_FIXED | NEED_FIXED_3 | NEED_GENERAL_2 |
-             NEED_INSTRUCTIONS,
+    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_CLOCKS | NEED_GENERAL_2 | NEED_INSTRUCTIONS,
     CHECKS(checks),
     .run = run,
 };
@@ -41,20 +41,17 @@ const struct experiment ex22_2 = {
  * Where that is too much to say anything, the sum is only reported. Its code is a chain of
  * multiplications, looped by LOOP, which retires few at once.
  */
-#define PLAIN       (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS)
+#define RINGS       (PERFEVTSEL_USR | PERFEVTSEL_OS)
+#define PLAIN       (pmu_event(PMU_EVENT_INSTRUCTIONS) | RINGS)
 #define AT_LEAST(k) (PLAIN | (uint64_t)(k) << PERFEVTSEL_CMASK_SHIFT)
 #define BELOW(k)    (AT_LEAST(k) | PERFEVTSEL_INV)
-/* OS and USR of FIXED_CTR0, instructions, and FIXED_CTR1, core cycles. */
-#define FIXED_CTRL 0x33
-#define INSNS      PMU_FIXED(0)
-#define CYCLES     PMU_FIXED(1)
-#define FIXED      (PMU_MASK(INSNS) | PMU_MASK(CYCLES))
-#define PAIR       (PMU_MASK(0) | PMU_MASK(1) | FIXED)
-#define ITERATIONS 1000
-#define SERIAL     300
-#define WIDTH_MAX  16
-#define CMASK_MAX  255
-#define CAN_SAY    20 /* missing less than one in so many */
+#define ITERATIONS  1000
+#define SERIAL      300
+#define WIDTH_MAX   16
+#define CMASK_MAX   255
+#define CAN_SAY     20 /* missing less than one in so many */
+
+static unsigned cycles; /* the counter of core cycles: FIXED_CTR1, or general counter 2 */
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
@@ -75,8 +72,8 @@ static struct pair count_pair(uint64_t first, uint64_t second, window_body body)
 {
     pmu_select(0, first);
     pmu_select(1, second);
-    count_from_0(PAIR, body, ITERATIONS);
-    return (struct pair){pmu_read(0), pmu_read(1), pmu_read(CYCLES)};
+    count_from_0(PMU_MASK(0) | PMU_MASK(1) | PMU_MASK(cycles), body, ITERATIONS);
+    return (struct pair){pmu_read(0), pmu_read(1), pmu_read(cycles)};
 }
 
 /* The core cycles of an empty window, by the counter that makes more of them. */
@@ -141,28 +138,31 @@ static void check_parts(uint64_t own)
     check(WIDEST, p.first == 0 && parts_fit(&p, own));
 }
 
-/* IA32_PMCi counts the cycles with at least i + 1. */
+/* General counter i counts the cycles with at least i + 1; FIXED_CTR0 or, where there is none, the
+ * last of them counts the instructions. */
 static void check_sum(void)
 {
     unsigned n = pmu_info()->n_general;
+    unsigned insns = counter_of_select(PMU_EVENT_INSTRUCTIONS, n - 1, RINGS);
+    n = insns < n ? insns : n;
     n = n < WIDTH_MAX ? n : WIDTH_MAX;
     for (unsigned i = 0; i < n; i++)
         pmu_select(i, AT_LEAST(i + 1));
     uint64_t own = insns_in_window(&body_empty_insns, 0), sum, missing, plain;
     struct take take = take_begin();
     do {
-        count_from_0((PMU_MASK(n) - 1) | FIXED, body_serial, SERIAL);
+        count_from_0((PMU_MASK(n) - 1) | PMU_MASK(insns), body_serial, SERIAL);
         sum = 0;
         for (unsigned i = 0; i < n; i++)
             sum += pmu_read(i);
         missing = pmu_read(n - 1) * (WIDTH_MAX - n);
-        plain = pmu_read(INSNS);
+        plain = pmu_read(insns);
     } while (take_again(&take, sum <= plain + own && plain <= sum + missing + own));
 
     if (missing > plain / CAN_SAY) {
         note("sum over k = 1 to %u: %llu, plain count: %llu", n, (unsigned long long)sum,
              (unsigned long long)plain);
-        check_skip(SUM, "too few general counters for one window: CPUID.0AH:EAX[15:8] = %u", n);
+        check_skip(SUM, "too few general counters for one window: %s", pmu_info()->general_by);
         return;
     }
     value_u64("counters", n);
@@ -175,8 +175,8 @@ static void check_sum(void)
 
 static void run(void)
 {
-    pmu_select_fixed(FIXED_CTRL);
-    count_from_0(FIXED, body_mixed, ITERATIONS); /* warms caches and predictors */
+    cycles = counter_of_select(PMU_EVENT_CORE_CYCLES, 2, RINGS);
+    count_from_0(PMU_MASK(cycles), body_mixed, ITERATIONS); /* warms caches and predictors */
     check_parts(window_cycles());
     check_sum();
 }

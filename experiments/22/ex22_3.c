@@ -46,7 +46,7 @@ const struct experiment ex22_3 = {
  * Where counters stand in SMM (FREEZE_WHILE_SMM), a condition that holds before and after an SMI
  * may rise anew behind it; so each SMI that falls in may make one more.
  */
-#define PLAIN      (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS)
+#define PLAIN      (pmu_event(PMU_EVENT_INSTRUCTIONS) | PERFEVTSEL_USR | PERFEVTSEL_OS)
 #define RETIRING   (PLAIN | ARCH_U64(1) << PERFEVTSEL_CMASK_SHIFT)
 #define STALLED    (RETIRING | PERFEVTSEL_INV)
 #define ITERATIONS 300

@@ -6,6 +6,7 @@
 #include "lab/take.h"
 #include "lapic/lapic.h"
 #include "pmu/debugctl.h"
+#include "pmu/kind.h"
 #include "pmu/pmu.h"
 #include "x86/apic.h"
 #include "x86/msr.h"
@@ -47,7 +48,7 @@ const struct experiment ex22_4 = {
  * by any register.
  */
 #define RINGS      (PERFEVTSEL_USR | PERFEVTSEL_OS)
-#define SELECT     (EVENT_INST_RETIRED_ANY_P | RINGS)
+#define SELECT     (pmu_event(PMU_EVENT_INSTRUCTIONS) | RINGS)
 #define ITERATIONS 500
 #define SPIN       10000      /* iterations in which a PMI that is due has come */
 #define NEAR       100        /* events before the wrap */
@@ -55,6 +56,11 @@ const struct experiment ex22_4 = {
 #define ODD_SELECT 0x03830f0f /* CMASK, INV, rings and an event; without EN */
 
 static uint64_t counters; /* those that count instructions */
+
+static const struct pmu_kind *kind(void)
+{
+    return pmu_info()->kind;
+}
 
 /* ---- The states ---- */
 
@@ -80,9 +86,9 @@ static bool make_counting(void)
     for (unsigned counter = 0; counters >> counter; counter++)
         if (counters & PMU_MASK(counter))
             pmu_write_overflow_in(counter, NEAR);
-    wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, counters);
+    wrmsr(kind()->enable, counters);
     body_spin(SPIN);
-    return (pmu_status() & counters) == counters && rdmsr(MSR_IA32_PERF_GLOBAL_CTRL) == counters;
+    return (pmu_status() & counters) == counters && rdmsr(kind()->enable) == counters;
 }
 
 /* Nothing is on, and nothing is 0. */
@@ -108,9 +114,9 @@ static bool can_freeze(void)
 static bool make_frozen(void)
 {
     program_all(SELECT, FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR);
-    wrmsr(MSR_IA32_PERF_GLOBAL_STATUS_SET, counters | GLOBAL_STATUS_CTR_FRZ);
-    wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, counters);
-    uint64_t wanted = counters | GLOBAL_STATUS_CTR_FRZ;
+    uint64_t wanted = counters | kind()->frozen;
+    wrmsr(kind()->status_set, wanted);
+    wrmsr(kind()->enable, counters);
     return (pmu_status() & wanted) == wanted;
 }
 
@@ -161,7 +167,7 @@ static const struct state {
 } states[] = {
     {"counting, overflowed, INT", always, make_counting},
     {"values, nothing on", always, make_values},
-    {"frozen by CTR_FRZ", can_freeze, make_frozen},
+    {"frozen by the status", can_freeze, make_frozen},
     {"IA32_DEBUGCTL", can_debugctl, make_debugctl},
     {"PEBS", can_pebs, make_pebs},
     {"LVT masked, another vector", always, make_lvt},
@@ -191,12 +197,12 @@ static bool registers_are_reset(void)
     const struct pmu_info *info = pmu_info();
     uint64_t status = pmu_all_counters() | GLOBAL_STATUS_OVF_BUF;
     if (info->freeze_in_status)
-        status |= GLOBAL_STATUS_CTR_FRZ | GLOBAL_STATUS_LBR_FRZ;
+        status |= GLOBAL_STATUS_CTR_FRZ | GLOBAL_STATUS_LBR_FRZ; /* AMD: PMCF and LBRSF */
     bool all = enumerated_all(pmu_all_counters(), counter_is_0);
-    all = reads(MSR_IA32_PERF_GLOBAL_CTRL, ~0ULL, 0) && all;
-    all = reads(MSR_IA32_PERF_GLOBAL_STATUS, status, 0) && all;
+    all = reads(kind()->enable, ~0ULL, 0) && all;
+    all = reads(kind()->status, status, 0) && all;
     if (info->fixed_mask != 0)
-        all = reads(MSR_IA32_FIXED_CTR_CTRL, ~0ULL, 0) && all;
+        all = reads(kind()->fixed_ctrl, ~0ULL, 0) && all;
     if (can_debugctl())
         all = reads(MSR_IA32_DEBUGCTL, ~0ULL, debugctl_with(0)) && all;
     if (info->pebs)

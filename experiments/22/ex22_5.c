@@ -5,8 +5,8 @@
 #include "lab/enumeration.h"
 #include "lab/experiment.h"
 #include "lab/take.h"
+#include "pmu/kind.h"
 #include "pmu/pmu.h"
-#include "x86/msr.h"
 
 enum { OWN_VALUES, PAST, GENERAL_EXACT, FIXED_EXACT, BY_ENABLE, BY_SELECT };
 
@@ -14,8 +14,8 @@ static const char *const checks[] = {
     [OWN_VALUES] = "every announced counter and select register keeps a value of its own",
     [PAST] = "no general counter past those that CPUID names can be opened",
     [GENERAL_EXACT] = "in one window every general counter holds exactly the listing's number",
-    [FIXED_EXACT] = "in the same window FIXED_CTR0 holds it too",
-    [BY_ENABLE] = "its bit in IA32_PERF_GLOBAL_CTRL opens each of them, and no other",
+    [FIXED_EXACT] = "in the same window fixed counter 0 holds it too",
+    [BY_ENABLE] = "its bit in the register that enables all opens each of them, and no other",
     [BY_SELECT] = "its own select register starts each of them, and no other",
 };
 
@@ -38,17 +38,16 @@ const struct experiment ex22_5 = {
  *
  * The number is held against the registers: each keeps its own value while all others are written,
  * and past the last nothing can be opened. What the registers of a number further on are is not
- * promised, an MSR of another meaning may stand there; then IA32_PERF_GLOBAL_CTRL has no bit for
- * it. Leaf 23H may name more than leaf 0AH: those are there. On a hybrid processor without leaf 23H
- * (Alder Lake, Raptor Lake) leaf 0AH names what all cores have, and a P core has two more.
+ * promised, an MSR of another meaning may stand there; then the register that enables all has no
+ * bit for it. Leaf 23H may name more than leaf 0AH: those are there. On a hybrid processor without
+ * leaf 23H (Alder Lake, Raptor Lake) leaf 0AH names what all cores have, and a P core has two more.
  *
- * Then all count INST_RETIRED.ANY_P (FIXED_CTR0: INST_RETIRED.ANY), and must agree to the
- * instruction. Opened by one write they show that each counts; opened one by one, and programmed
- * one by one, that each is steered by its own bit and its own select register: two that are
- * exchanged agree in one window.
+ * Then all count retired instructions, and must agree to the instruction. Opened by one write they
+ * show that each counts; opened one by one, and programmed one by one, that each is steered by its
+ * own bit and its own select register: two that are exchanged agree in one window.
  */
 #define RINGS      (PERFEVTSEL_USR | PERFEVTSEL_OS)
-#define SELECT     (EVENT_INST_RETIRED_ANY_P | RINGS)
+#define SELECT     (pmu_event(PMU_EVENT_INSTRUCTIONS) | RINGS)
 #define ITERATIONS 500
 #define FIRST_OWN  0x1000 /* counter n gets this + n, in its lower 32 bits */
 
@@ -110,7 +109,8 @@ static void check_own_values(const struct pmu_info *info)
 static bool is_there(unsigned general)
 {
     uint64_t value;
-    return wrmsr_safe(MSR_IA32_PERF_GLOBAL_CTRL, PMU_MASK(general)) &&
+    uint32_t enable = pmu_info()->kind->enable;
+    return wrmsr_safe(enable, PMU_MASK(general)) && rdmsr(enable) == PMU_MASK(general) &&
            rdmsr_safe(pmu_counter_msr(general), &value) &&
            rdmsr_safe(pmu_select_msr(general), &value);
 }
@@ -120,10 +120,10 @@ static void check_past(const struct pmu_info *info)
     unsigned there = 0;
     for (unsigned n = info->general_end; n < PMU_MAX_GENERAL; n++)
         if (is_there(n)) {
-            note("IA32_PMC%u can be opened", n);
+            note("general counter %u can be opened", n);
             there++;
         }
-    wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+    wrmsr(info->kind->enable, 0);
     value_u64("tried_from", info->general_end);
     value_u64("to", PMU_MAX_GENERAL - 1);
     check_equal(PAST, "there", there, 0);

@@ -22,14 +22,15 @@ enum {
 };
 
 static const char *const checks[] = {
-    [OLD_ADDRESS] = "IA32_PMCx takes 32 bits and extends bit 31 up to the width",
-    [FULL_WIDTH] = "IA32_A_PMCx takes each bit of the width alone",
-    [FULL_WIDTH_PAST] = "a bit more in IA32_A_PMCx is #GP, and leaves the counter alone",
-    [FIXED_WIDTH] = "IA32_FIXED_CTRx takes each bit of the width alone",
-    [FIXED_PAST] = "a bit more in IA32_FIXED_CTRx is #GP, and leaves the counter alone",
-    [WRAP_OLD] = "started by IA32_PMCx, each counts exactly across its wrap, and sets its own bit",
-    [WRAP_FULL] = "started by IA32_A_PMCx, it does so too",
-    [WRAP_FIXED] = "IA32_FIXED_CTR0 does so too",
+    [OLD_ADDRESS] = "the old address takes 32 bits and extends bit 31 up to the width",
+    [FULL_WIDTH] = "the full-width address takes each bit of the width alone",
+    [FULL_WIDTH_PAST] = "a bit more there is #GP or, where no manual says so, never kept",
+    [FIXED_WIDTH] = "a fixed counter takes each bit of the width alone",
+    [FIXED_PAST] = "a bit more in a fixed counter is #GP, and leaves it alone",
+    [WRAP_OLD] =
+        "started by the old address, each counts exactly across its wrap, and sets its own bit",
+    [WRAP_FULL] = "started by the full-width address, it does so too",
+    [WRAP_FIXED] = "fixed counter 0 does so too",
     [LAST_EVENT] = "the event before the wrap leaves each at its maximum, and no bit set",
     [NEXT_EVENT] = "the event of the wrap leaves each at 0, and sets its own bit",
 };
@@ -50,7 +51,9 @@ const struct experiment ex22_6 = {
  * written. By IA32_A_PMCx (IA32_PERF_CAPABILITIES[13]) it takes the whole width, and a bit above is
  * reserved. SDM vol. 3 "Full-Width Writes to Performance Counter Registers"; for the fixed counters
  * "Architectural Performance Monitoring Version 2": bits beyond the width "are reserved and must be
- * written as zeros".
+ * written as zeros". AMD's counters have the one address, which takes the whole width; what a bit
+ * above does is not told (APM vol. 2 "Performance Monitoring Counters"), and software has always
+ * written negative numbers there: so it need not be refused.
  *
  * Each counter is then started shortly before its wrap, in the same window as all the others, which
  * start at 0: across the wrap it must lose nothing, and the one bit that gets set in
@@ -62,7 +65,7 @@ const struct experiment ex22_6 = {
  * it counts while it wraps, a status bit of another counter, or one event too early.
  */
 #define RINGS      (PERFEVTSEL_USR | PERFEVTSEL_OS)
-#define SELECT     (EVENT_INST_RETIRED_ANY_P | RINGS)
+#define SELECT     (pmu_event(PMU_EVENT_INSTRUCTIONS) | RINGS)
 #define ITERATIONS 500
 #define OLD_BITS   32
 
@@ -102,9 +105,17 @@ static bool old_address_holds(unsigned counter)
 /* Where a counter takes its whole width. */
 static uint32_t full_width_msr(unsigned counter)
 {
-    return counter < GLOBAL_FIXED_SHIFT ? pmu_bank_msr(&pmu_info()->kind->full_width, counter)
-                                        : pmu_old_counter_msr(counter);
+    bool alias = counter < GLOBAL_FIXED_SHIFT && pmu_info()->full_width_write;
+    return alias ? pmu_bank_msr(&pmu_info()->kind->full_width, counter)
+                 : pmu_old_counter_msr(counter);
 }
+
+/* An address by which a write is cut to 32 bits. */
+static bool has_old_address(void)
+{
+    return pmu_info()->kind->written_bits == OLD_BITS;
+}
+#define NO_OLD_ADDRESS "the counters have one address, which takes their whole width"
 
 static bool full_width_holds(unsigned counter)
 {
@@ -133,7 +144,7 @@ static bool refuses_past(unsigned counter)
     return all;
 }
 
-/* It never holds the bit, whether the write is refused or not. */
+/* It never holds the bit, whether the write is refused or not; the others stay. */
 static bool drops_past(unsigned counter)
 {
     const uint64_t value = 0x5a5a5a;
@@ -167,9 +178,13 @@ static void check_fixed_past(void)
 
 static void check_writes(const struct pmu_info *info)
 {
-    value_u64("width", info->general_width);
-    check(OLD_ADDRESS, enumerated_all(enumerated_general(), old_address_holds));
-    if (!info->full_width_write) {
+    if (has_old_address()) {
+        value_u64("width", info->general_width);
+        check(OLD_ADDRESS, enumerated_all(enumerated_general(), old_address_holds));
+    } else {
+        check_skip(OLD_ADDRESS, NO_OLD_ADDRESS);
+    }
+    if (!counter_has_wide_door()) {
         check_skip_all(FULL_WIDTH, FULL_WIDTH_PAST,
                        "no full-width writes: IA32_PERF_CAPABILITIES[13] = 0");
     } else {
@@ -178,7 +193,8 @@ static void check_writes(const struct pmu_info *info)
         if (info->general_width == 64)
             check_skip(FULL_WIDTH_PAST, "no bit past the width: CPUID.0AH:EAX[23:16] = 64");
         else
-            check(FULL_WIDTH_PAST, enumerated_all(enumerated_general(), refuses_past));
+            check(FULL_WIDTH_PAST, enumerated_all(enumerated_general(),
+                                                  has_old_address() ? refuses_past : drops_past));
     }
     if (info->fixed_mask == 0) {
         check_skip_all(FIXED_WIDTH, FIXED_PAST, "%s", info->no_fixed);
@@ -260,11 +276,14 @@ static void check_wrap(unsigned which, uint64_t of, bool (*holds)(unsigned count
     check(which, right);
 }
 
-static void check_wraps(const struct pmu_info *info)
+static void check_wraps(void)
 {
     by_old_address = true;
-    check_wrap(WRAP_OLD, enumerated_general(), wraps);
-    by_old_address = !info->full_width_write;
+    if (has_old_address())
+        check_wrap(WRAP_OLD, enumerated_general(), wraps);
+    else
+        check_skip(WRAP_OLD, NO_OLD_ADDRESS);
+    by_old_address = !counter_has_wide_door();
     if (by_old_address)
         check_skip(WRAP_FULL, "no full-width writes: IA32_PERF_CAPABILITIES[13] = 0");
     else
@@ -289,6 +308,6 @@ static void run(void)
     if (pmu_has_fixed(0))
         pmu_select_fixed(FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR);
     empty = count_empty(counters, 0);
-    check_wraps(info);
+    check_wraps();
     pmu_dump("after the last wrap");
 }

@@ -5,6 +5,7 @@
 #include "lab/enumeration.h"
 #include "lab/experiment.h"
 #include "lab/take.h"
+#include "pmu/kind.h"
 #include "pmu/pmu.h"
 #include "x86/cpuid.h"
 #include "x86/msr.h"
@@ -12,14 +13,14 @@
 enum { SHOWN, NO_PMI, CLEARED, ASCI, UNUSED, IN_USE, PMI_IN_USE, STAND, GO_ON };
 
 static const char *const checks[] = {
-    [SHOWN] = "each bit set by IA32_PERF_GLOBAL_STATUS_SET shows in the status, and no other",
+    [SHOWN] = "each bit of the status that is set shows there, and no other",
     [NO_PMI] = "none of them raises a PMI",
-    [CLEARED] = "IA32_PERF_GLOBAL_STATUS_RESET clears each of them, and no other",
+    [CLEARED] = "the reset of the status clears each of them, and no other",
     [ASCI] = "ASCI can be set and cleared",
     [UNUSED] = "with nothing programmed IA32_PERF_GLOBAL_INUSE is 0",
     [IN_USE] = "an event, or a ring of a fixed counter, sets its counter's bit, and no other",
     [PMI_IN_USE] = "INT, a fixed counter's PMI and PEBS set the PMI's bit",
-    [STAND] = "frozen by CTR_FRZ all counters stand, and IA32_PERF_GLOBAL_CTRL keeps its value",
+    [STAND] = "frozen by the status all counters stand, and the enables keep their value",
     [GO_ON] = "thawed they go on where they were, exactly",
 };
 
@@ -42,22 +43,30 @@ const struct experiment ex22_7 = {
  * now is another matter. And CTR_FRZ in the status stops all counters, set by a PMI or, as here, by
  * software, while IA32_PERF_GLOBAL_CTRL stays as it is.
  *
+ * AMD's PerfMonV2 has the first and the last of the three, by PerfCntrGlobalStatusSet and its bit
+ * PMCF (APM vol. 2 "Performance Monitoring Counters").
+ *
  * What can go wrong: a set bit raises the PMI that its overflow would have raised; a bit of INUSE
  * follows EN, or INT, in place of the event; a frozen counter loses or adds an event as it stops or
  * goes on.
  */
-#define SELECT        (EVENT_INST_RETIRED_ANY_P | PERFEVTSEL_USR | PERFEVTSEL_OS)
-#define EVENT         (EVENT_INST_RETIRED_ANY_P & PERFEVTSEL_EVENT)
+#define EVENT         pmu_event(PMU_EVENT_INSTRUCTIONS)
+#define SELECT        (EVENT | PERFEVTSEL_USR | PERFEVTSEL_OS)
 #define FIXED_ON      (FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR)
 #define ITERATIONS    500
 #define SPIN          10000 /* iterations in which a PMI that is due has come */
 #define LEAF_FEATURES 0x07
 
+static const struct pmu_kind *kind(void)
+{
+    return pmu_info()->kind;
+}
+
 /* ---- Set ---- */
 
 static uint64_t settable(void)
 {
-    return pmu_all_counters() | GLOBAL_STATUS_CTR_FRZ;
+    return pmu_all_counters() | (pmu_info()->freeze_in_status ? kind()->frozen : 0);
 }
 
 static bool status_is(uint64_t expected, const char *behind, unsigned bit)
@@ -71,19 +80,19 @@ static bool status_is(uint64_t expected, const char *behind, unsigned bit)
 
 static bool shows(unsigned bit)
 {
-    wrmsr(MSR_IA32_PERF_GLOBAL_STATUS_SET, ARCH_BIT(bit));
+    wrmsr(kind()->status_set, ARCH_BIT(bit));
     bool right = status_is(ARCH_BIT(bit), "setting", bit);
     body_spin(SPIN); /* should there be a PMI after all */
-    wrmsr(MSR_IA32_PERF_GLOBAL_STATUS_RESET, settable());
+    wrmsr(kind()->status_clear, settable());
     return right;
 }
 
 static bool clears(unsigned bit)
 {
-    wrmsr(MSR_IA32_PERF_GLOBAL_STATUS_SET, settable());
-    wrmsr(MSR_IA32_PERF_GLOBAL_STATUS_RESET, ARCH_BIT(bit));
+    wrmsr(kind()->status_set, settable());
+    wrmsr(kind()->status_clear, ARCH_BIT(bit));
     bool right = status_is(settable() & ~ARCH_BIT(bit), "resetting", bit);
-    wrmsr(MSR_IA32_PERF_GLOBAL_STATUS_RESET, settable());
+    wrmsr(kind()->status_clear, settable());
     return right;
 }
 
@@ -115,9 +124,9 @@ static void check_asci(void)
         check_skip(ASCI, "no SGX, so no ASCI: CPUID.7:EBX[2] = 0");
         return;
     }
-    wrmsr(MSR_IA32_PERF_GLOBAL_STATUS_SET, GLOBAL_STATUS_ASCI);
+    wrmsr(kind()->status_set, GLOBAL_STATUS_ASCI);
     uint64_t set = pmu_status();
-    wrmsr(MSR_IA32_PERF_GLOBAL_STATUS_RESET, GLOBAL_STATUS_ASCI);
+    wrmsr(kind()->status_clear, GLOBAL_STATUS_ASCI);
     uint64_t reset = pmu_status();
     value_hex("set", set);
     value_hex("reset", reset);
@@ -128,7 +137,7 @@ static void check_asci(void)
 
 static bool in_use_is(uint64_t expected, const char *by, unsigned counter)
 {
-    uint64_t value = rdmsr(MSR_IA32_PERF_GLOBAL_INUSE) & (pmu_all_counters() | GLOBAL_INUSE_PMI);
+    uint64_t value = rdmsr(kind()->in_use) & (pmu_all_counters() | GLOBAL_INUSE_PMI);
     if (value != expected)
         note("%s of MSR %XH: in use is 0x%llx, not 0x%llx", by, (unsigned)pmu_counter_msr(counter),
              (unsigned long long)value, (unsigned long long)expected);
@@ -188,7 +197,11 @@ static bool pebs_in_use(void)
 
 static void check_in_use(void)
 {
-    check_equal(UNUSED, "in_use", rdmsr(MSR_IA32_PERF_GLOBAL_INUSE), 0);
+    if (kind()->in_use == 0) {
+        check_skip_all(UNUSED, PMI_IN_USE, "no IA32_PERF_GLOBAL_INUSE: CPUID.0AH:EAX[7:0] < 4");
+        return;
+    }
+    check_equal(UNUSED, "in_use", rdmsr(kind()->in_use), 0);
     value_hex("counters", pmu_all_counters());
     check(IN_USE, enumerated_all(pmu_all_counters(), counter_in_use));
     bool all = enumerated_all(pmu_all_counters(), pmi_in_use);
@@ -210,8 +223,8 @@ static bool all_hold(uint64_t value)
 }
 
 struct freeze {
-    uint64_t counted, frozen, thawed; /* IA32_PMC0 behind each window */
-    uint64_t enabled;                 /* IA32_PERF_GLOBAL_CTRL while frozen */
+    uint64_t counted, frozen, thawed; /* general counter 0 behind each window */
+    uint64_t enabled;                 /* what the enables hold while frozen */
     bool before, stand, go_on;
 };
 
@@ -223,15 +236,15 @@ static struct freeze freeze_and_thaw(void)
     f.before = all_hold(expected);
     f.counted = pmu_read(0);
 
-    wrmsr(MSR_IA32_PERF_GLOBAL_STATUS_SET, GLOBAL_STATUS_CTR_FRZ);
-    wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, counters);
-    f.enabled = rdmsr(MSR_IA32_PERF_GLOBAL_CTRL);
-    wrmsr(MSR_IA32_PERF_GLOBAL_CTRL, 0);
+    wrmsr(kind()->status_set, kind()->frozen);
+    wrmsr(kind()->enable, counters);
+    f.enabled = rdmsr(kind()->enable);
+    wrmsr(kind()->enable, 0);
     pmu_count(counters, body_mixed, ITERATIONS);
     f.stand = f.before && all_hold(expected);
     f.frozen = pmu_read(0);
 
-    wrmsr(MSR_IA32_PERF_GLOBAL_STATUS_RESET, GLOBAL_STATUS_CTR_FRZ);
+    wrmsr(kind()->status_clear, kind()->frozen);
     pmu_count(counters, body_mixed, ITERATIONS);
     f.go_on = f.before && all_hold(2 * expected);
     f.thawed = pmu_read(0);
@@ -267,12 +280,15 @@ static void check_frozen(void)
 
 static void run(void)
 {
-    if (!pmu_info()->freeze_in_status) {
+    if (kind()->status_set == 0) {
         check_skip_all(SHOWN, GO_ON, "no IA32_PERF_GLOBAL_STATUS_SET: CPUID.0AH:EAX[7:0] < 4");
         return;
     }
     check_set();
     check_asci();
     check_in_use();
-    check_frozen();
+    if (pmu_info()->freeze_in_status)
+        check_frozen();
+    else
+        check_skip_all(STAND, GO_ON, "%s", pmu_info()->no_freeze);
 }
