@@ -161,9 +161,9 @@ static uint64_t follow_cycles(struct pmu *pmu, struct counter *c, uint64_t event
 
 /* ---- Overflow and PMI ---- */
 
-static void request(struct pmu *pmu, unsigned cycles, const char *why)
+static void request(struct pmu *pmu, uint64_t since, unsigned cycles, const char *why)
 {
-    uint64_t due = pmu->cpu->now + (uint64_t)cycles * pmu->profile->uarch.retire_width;
+    uint64_t due = since + (uint64_t)cycles * pmu->profile->uarch.retire_width;
     if (due < pmu->pmi_due) /* one request serves every cause that comes before it is raised */
         pmu->pmi_due = due;
     pmu_note(pmu, "%s", why);
@@ -172,12 +172,28 @@ static void request(struct pmu *pmu, unsigned cycles, const char *why)
 
 void pmi_request(struct pmu *pmu, const char *why)
 {
-    request(pmu, pmu->profile->pmu.skid, why);
+    request(pmu, pmu->cpu->now, pmu->profile->pmu.skid, why);
 }
 
 void pmi_request_at_once(struct pmu *pmu, const char *why)
 {
-    request(pmu, 0, why);
+    request(pmu, pmu->cpu->now, 0, why);
+}
+
+/* When the counter, which holds what it has counted since, carried. A clock does that while an
+ * instruction waits, and its PMI need not wait with it: only its delivery does, for the next
+ * instruction. Other events, and those of a condition on cycles, are an instruction's. */
+static uint64_t carried_at(const struct pmu *pmu, const struct counter *c)
+{
+    const struct profile *p = pmu->profile;
+    if (c->event != EV_SLOTS || c->by_cycle)
+        return pmu->cpu->now;
+    uint64_t at = counter_source(pmu, c) - c->value;
+    if (c->unit == UNIT_CORE_CYCLE)
+        at *= p->uarch.retire_width;
+    else if (c->unit != UNIT_EVENT)
+        at = hz_to_slots(p, at, clock_hz(p, c->unit));
+    return pmu->cpu->now - (ring_total(pmu, c, EV_SLOTS) - at);
 }
 
 /* SDM vol. 3 "Architectural Performance Monitoring Version 2": a carry out of the counter sets its
@@ -190,7 +206,7 @@ static void overflowed(struct pmu *pmu, unsigned status_bit, const struct counte
     if (c->interrupt) {
         char why[48];
         snprintf(why, sizeof why, "overflow %s%u", name, index);
-        pmi_request(pmu, why);
+        request(pmu, carried_at(pmu, c), pmu->profile->pmu.skid, why);
     }
 }
 

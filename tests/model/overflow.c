@@ -252,6 +252,36 @@ static void pmi_comes_after_the_skid(void **state)
     CHECK_EQUAL(pending(), PMI_VECTOR, "20 core cycles after");
 }
 
+/* A clock carries while an instruction waits (here 15 cycles), and the skid begins there: core
+ * cycles by both kinds of counter, the clock of the TSC, slots. */
+static void a_clocks_skid_begins_at_its_carry(void **state)
+{
+    (void)state;
+    static const unsigned counters[] = {0, GLOBAL_FIXED_SHIFT + 1, GLOBAL_FIXED_SHIFT + 2,
+                                        GLOBAL_FIXED_SHIFT + 3};
+    for (unsigned i = 0; i < LENGTH(counters); i++) {
+        rig_start("icelake", "pmu.skid=20", NULL);
+        apic_arm(APIC_LVT_DELIVERY_FIXED);
+        unsigned bit = counters[i], width = rig.profile.uarch.retire_width;
+        CHECK_EQUAL(rig.cpu->now, 0, "nothing has passed");
+        set_up(bit, true);
+        write_msr(MSR_IA32_PERF_GLOBAL_CTRL, counter_enables());
+        write_msr(counter_msr(bit), bit < 32 ? (uint32_t)-5 : LAST(rig.fixed_width) - 4);
+        double slots_a_tick = bit == GLOBAL_FIXED_SHIFT + 3 ? 1
+                              : bit == GLOBAL_FIXED_SHIFT + 2
+                                  ? (double)rig.profile.core_hz * width / rig.profile.tsc_hz
+                                  : width;
+        uint64_t carry = 5 * slots_a_tick;
+        carry += carry < 5 * slots_a_tick;
+        pass(0, EV_ABSENT, 0, 15ULL * width);
+        uint64_t due = carry + 20ULL * width;
+        pass(0, EV_ABSENT, 0, due - rig.cpu->now - 1);
+        CHECK_EQUAL(pending(), -1, "counter %u, one slot before", bit);
+        pass(0, EV_ABSENT, 0, 1);
+        CHECK_EQUAL(pending(), PMI_VECTOR, "counter %u, 20 core cycles after its carry", bit);
+    }
+}
+
 static void overflow(void)
 {
     write_msr(MSR_IA32_PMC0, (uint32_t)-1);
@@ -356,6 +386,7 @@ const struct CMUnitTest overflow_tests[] = {
     RULE(pmi_needs_the_interrupt_bit),
     RULE(version_1_pmi),
     RULE(pmi_comes_after_the_skid),
+    RULE(a_clocks_skid_begins_at_its_carry),
     RULE(pmi_masks_its_lvt_entry),
     RULE(timer_expires_while_an_entry_is_written),
     RULE(pmi_as_nmi),
