@@ -69,10 +69,9 @@ body_nops_first:
 
     BODY body_serial
     ONCE body_serial movq %rdi, %rcx
-    ONCE body_serial movl $3, %eax
 1:
     .rept CHAIN_LENGTH
-    EACH body_serial imulq %rax, %rax
+    EACH body_serial imulq $1, %rcx, %rcx   /* LOOP waits too: what it counts down is the product */
     .endr
     EACH body_serial loop 1b
     ONCE body_serial ret

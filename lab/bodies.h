@@ -40,7 +40,8 @@ extern const char body_nops_first[];
 void body_chain(uint64_t iterations);
 extern const struct body_insns body_chain_insns;
 
-/* The same, looped by one instruction: no more than three of them retire at once. */
+/* The same, and what loops it, by one instruction, needs the last of them: none retires beside
+ * another. */
 void body_serial(uint64_t iterations);
 extern const struct body_insns body_serial_insns;
 

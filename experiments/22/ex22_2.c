@@ -39,7 +39,8 @@ const struct experiment ex22_2 = {
  * misses what lies past that k: up to 16 instructions, more than any processor retires in a cycle
  * (Linux' precise cycles rest on that: arch/x86/events/intel/core.c, intel_pebs_aliases_core2()).
  * Where that is too much to say anything, the sum is only reported. Its code is a chain of
- * multiplications, looped by LOOP, which retires few at once.
+ * multiplications that runs through the count of its LOOP too: a cycle retires one of them, and
+ * two counters are enough.
  */
 #define RINGS       (PERFEVTSEL_USR | PERFEVTSEL_OS)
 #define PLAIN       (pmu_event(PMU_EVENT_INSTRUCTIONS) | RINGS)
