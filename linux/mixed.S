@@ -1,10 +1,10 @@
 /*
- * mixed: the function that experiment 15-11 counts, as often: lab/bodies.S is linked to it. What stands around the
+ * mixed: the function that experiment 15-2 counts, as often: lab/bodies.S is linked to it. What stands around the
  * call here are MIXED_AROUND instructions.
  */
 #include "linux/system.inc"
 
-#define MIXED_ITERATIONS 10000 /* as in experiments/15/ex15_11.c */
+#define MIXED_ITERATIONS 1000 /* as in experiments/15/ex15_2.c */
 #define MIXED_AROUND     5
 
     .globl _start
