@@ -74,9 +74,11 @@ extern const struct experiment ex24_1;
 extern const struct experiment ex24_2;
 extern const struct experiment ex24_3;
 extern const struct experiment ex24_4;
+extern const struct experiment ex24_5;
 extern const struct experiment ex24_6;
 extern const struct experiment ex24_7;
 extern const struct experiment ex24_8;
+extern const struct experiment ex24_9;
 
 const struct experiment *const experiments[] = {
     &ex0_1,
@@ -148,9 +150,11 @@ const struct experiment *const experiments[] = {
     &ex24_2,
     &ex24_3,
     &ex24_4,
+    &ex24_5,
     &ex24_6,
     &ex24_7,
     &ex24_8,
+    &ex24_9,
     NULL,
 };
 // clang-format on
