@@ -203,6 +203,10 @@ static const struct {
     {"waiting-cycle", EV_SLOTS_WAITING, UNIT_CORE_CYCLE},
     {"recovery-cycle", EV_SLOTS_BAD_SPEC, UNIT_CORE_CYCLE},
     {"lbr-insert", EV_LBR_INSERT, UNIT_EVENT},
+    {"insn-delivered", EV_INSN, UNIT_EVENT},
+    {"branch-delivered", EV_BRANCH, UNIT_EVENT},
+    {"taken-delivered", EV_BRANCH_TAKEN, UNIT_EVENT},
+    {"mispredict-far", EV_MISPREDICT, UNIT_EVENT},
     {"slots-retiring", EV_SLOTS_RETIRING, UNIT_EVENT},
     {"slots-bad-spec", EV_SLOTS_BAD_SPEC, UNIT_EVENT},
     {"slots-frontend", EV_SLOTS_FRONTEND, UNIT_EVENT},
@@ -212,6 +216,26 @@ static const struct {
     {"slots-memory", EV_SLOTS_MEMORY, UNIT_EVENT},
 };
 #define N_SOURCES (sizeof sources / sizeof *sources)
+
+/* What else some of them count: AMD's with interrupts and exceptions, or with all that is never
+ * predicted. */
+static const struct {
+    const char *name;
+    enum cpu_event and_what;
+} sums[] = {
+    {"insn-delivered", EV_DELIVERED},
+    {"branch-delivered", EV_DELIVERED},
+    {"taken-delivered", EV_DELIVERED},
+    {"mispredict-far", EV_BRANCH_FAR},
+};
+
+static enum cpu_event and_what(const char *source)
+{
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        if (strcmp(sums[i].name, source) == 0)
+            return sums[i].and_what;
+    return EV_ABSENT;
+}
 
 /* ---- Reading ---- */
 
@@ -476,6 +500,7 @@ static bool parse_event(struct reader *r, const char *key, char *index, char *va
         return fail(r, key, "\"%s\" is nothing that the machine counts", words[1]);
     e.what = uncounted ? EV_ABSENT : sources[s].what;
     e.unit = uncounted ? UNIT_EVENT : sources[s].unit;
+    e.and_what = and_what(words[1]);
     for (unsigned i = 2; i < n; i++)
         if (!parse_event_word(r, key, &e, words[i]))
             return false;

@@ -31,6 +31,7 @@ enum cpu_event {
     EV_LLC_HIT,
     EV_LLC_MISS,
     EV_INTERRUPT, /* maskable interrupts taken */
+    EV_DELIVERED, /* interrupts and exceptions, of any kind */
     /* Slots of unhalted time in which a condition holds: cpu_total() works out the running ones. */
     EV_SLOTS_MASKED,  /* RFLAGS.IF is 0 */
     EV_SLOTS_WAITING, /* ... while the local APIC has an interrupt for the processor */
@@ -57,7 +58,7 @@ enum event_unit {
 struct profile_event {
     uint16_t event; /* 8 bits of Intel's, 12 of AMD's */
     uint8_t umask, umask2;
-    enum cpu_event what;
+    enum cpu_event what, and_what; /* the sum of both; EV_ABSENT: the first alone */
     enum event_unit unit;
     bool pebs;         /* precise: may be used with PEBS */
     bool load_latency; /* the PEBS load-latency event */

@@ -361,6 +361,7 @@ void deliver(struct cpu *cpu, enum event_kind kind, unsigned vector, bool has_er
         announce(cpu, &e);
         /* Counted where the event began, as all that changes CPL. */
         cpu_event(cpu, EV_BRANCH_FAR, 1);
+        cpu_event(cpu, EV_DELIVERED, 1);
         cpu_spend_cycles(cpu, cpu->profile->uarch.lat_serialize);
         if (e.kind == EVENT_EXCEPTION && e.vector == VEC_DB)
             pmu_debug_exception(cpu->pmu);

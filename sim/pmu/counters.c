@@ -45,6 +45,8 @@ uint64_t counter_source(const struct pmu *pmu, const struct counter *c)
     if (c->event == EV_ABSENT)
         return 0;
     uint64_t total = ring_total(pmu, c, c->event);
+    if (c->and_event != EV_ABSENT)
+        total += ring_total(pmu, c, c->and_event);
     switch (c->unit) {
     case UNIT_EVENT:
         return total;
@@ -373,10 +375,10 @@ static void counter_start(struct pmu *pmu, struct counter *c, const struct count
                           unsigned width)
 {
     bool same = c->counting && config->counting && c->event == config->event &&
-                c->unit == config->unit && c->os == config->os && c->usr == config->usr &&
-                c->edge == config->edge && c->invert == config->invert &&
-                c->equal == config->equal && c->cmask == config->cmask &&
-                c->latency == config->latency;
+                c->and_event == config->and_event && c->unit == config->unit &&
+                c->os == config->os && c->usr == config->usr && c->edge == config->edge &&
+                c->invert == config->invert && c->equal == config->equal &&
+                c->cmask == config->cmask && c->latency == config->latency;
     if (same) {
         c->interrupt = config->interrupt;
         c->precise = config->precise;
@@ -465,6 +467,7 @@ static void configure_general(struct pmu *pmu, unsigned i)
     struct counter config = {
         .counting = (sel & PERFEVTSEL_EN) && globally_enabled(pmu, i),
         .event = e ? e->what : EV_ABSENT,
+        .and_event = e ? e->and_what : EV_ABSENT,
         .unit = e ? e->unit : UNIT_EVENT,
         .os = sel & PERFEVTSEL_OS,
         .usr = sel & PERFEVTSEL_USR,

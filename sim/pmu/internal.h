@@ -20,7 +20,7 @@ struct counter {
     uint64_t source; /* the source's running count at the last sync */
     bool counting;   /* the condition to count held at the last sync */
     /* What it counts and where. */
-    enum cpu_event event;
+    enum cpu_event event, and_event; /* the sum of both; EV_ABSENT: the first alone */
     enum event_unit unit;
     bool os, usr;
     bool interrupt;    /* overflow asks for a PMI */

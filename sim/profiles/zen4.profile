@@ -1,13 +1,14 @@
 # Ryzen 7 7700X, Raphael (Zen 4): AMD's PerfMonV2
 #
-# Six core counters of 48 bits with global control and status (8000_0022H:EAX[0]); no freeze:
-# EAX[2] is 0 here, later microcode and the X3D parts have it. Family 19H, model 61H, stepping 2.
-# Sources: AMD64 Architecture Programmer's Manual (APM) vol. 2 "Performance Monitoring Counters"; the
-# Processor Programming Reference (PPR) of family 19H model 61H for events, as Linux
-# tools/perf/pmu-events/arch/x86/amdzen4 and arch/x86/events/amd/core.c and libpfm4 have them; CPUID
-# from the dump 0A60F12 of the InstLatx64 collection; caches from 8000_001DH and 8000_0006H; widths
-# and latencies from AMD's Software Optimization Guide for family 19H (57647) as far as it has them,
-# the others (misses, prefetch, IO, MSR, PAUSE, memory) and the revision of the microcode from memory.
+# Six core counters of 48 bits with global control and status (8000_0022H:EAX[0]); no freeze: EAX[2] is
+# 0 here, later microcode and the X3D parts have it. Family 19H, model 61H, stepping 2.
+# Sources: AMD64 Architecture Programmer's Manual (APM)
+# vol. 2 "Performance Monitoring Counters"; the Processor Programming Reference (PPR) of family 19H
+# for events, as Linux tools/perf/pmu-events/arch/x86/amdzen4 and
+# arch/x86/events/amd/core.c have them; CPUID from the dump 0A60F12 of the InstLatx64 collection;
+# caches from 8000_001DH and 8000_0006H; widths and latencies from AMD's Software Optimization Guide
+# (57647) as far as it has them; the others (misses, prefetch, IO, MSR, PAUSE, memory), the skid, the
+# machine-check banks and the revision of the microcode from memory.
 #
 # Of the processor's features only those are announced that the simulator executes:
 # docs/simulator.md, "What the processors announce", lists what the silicon has besides. The APIC IDs
@@ -31,7 +32,9 @@ cpuid.0x80000003 = 0x2d382058 0x65726f43 0x6f725020 0x73736563
 cpuid.0x80000004 = 0x2020726f 0x20202020 0x20202020 0x00202020
 cpuid.0x80000005 = 0xff48ff40 0xff48ff40 0x20080140 0x20080140
 cpuid.0x80000006 = 0x5c002200 0x6c004200 0x04006140 0x01009140
+# P-states, an invariant TSC, read-only MPERF and APERF.
 cpuid.0x80000007 = 0 0 0 0x00000580
+# The counter of retired instructions; FXSAVE always saves the x87 error pointers.
 cpuid.0x80000008 = 0x00003030 0x00000006 0 0
 cpuid.0x80000019 = 0xf048f040 0xf0400000 0 0
 cpuid.0x8000001a = 6 0 0 0
@@ -42,11 +45,12 @@ cpuid.0x8000001d.3 = 0x00000163 0x03c0003f 0x00007fff 1
 cpuid.0x8000001d.4 = 0 0 0 0
 # LFENCE waits for all before it; a null selector clears the base; there is no MSR SMM_CTL.
 cpuid.0x80000021 = 0x00000244 0 0 0
-cpuid.0x80000022 = 1 6 0 0
+# PerfMonV2 of six core counters.
+cpuid.0x80000022 = 0x00000001 6 0 0
 
 msr.mtrr_variable = 8
 msr.mcg_cap = 0x11c
-msr.pstate = 0x80000000000008b4 # 180 * 200 MHz / 8; the voltages are left out
+msr.pstate = 0x80000000000008b4 # 180 * 200 MHz / 8; the voltage is left out
 
 clock.core_hz = 5400000000 # boost
 clock.tsc_hz = 4500000000
@@ -62,17 +66,48 @@ event.0x76.0x00 = LS_NOT_HALTED_CYC core-cycle
 event.0x120.0x01 = LS_NOT_HALTED_P0_CYC.P0_FREQ_CYC tsc-cycle
 event.0xc0.0x00 = EX_RET_INSTR insn
 event.0xc1.0x00 = EX_RET_OPS uops
-event.0xc2.0x00 = EX_RET_BRN branch
+# Interrupts and exceptions are branches here, taken and far.
+event.0xc2.0x00 = EX_RET_BRN branch-delivered
 event.0xc3.0x00 = EX_RET_BRN_MISP mispredict
-event.0xc4.0x00 = EX_RET_BRN_TKN branch-taken
+event.0xc4.0x00 = EX_RET_BRN_TKN taken-delivered
 event.0xc6.0x00 = EX_RET_BRN_FAR branch-far
 event.0xc8.0x00 = EX_RET_NEAR_RET branch-ret
 event.0xd1.0x00 = EX_RET_COND branch-cond
+# Of the lines that loads wait for; the silicon counts those of stores too.
+event.0x43.0x01 = LS_DMND_FILLS_FROM_SYS.LOCAL_L2 l2-hit
+event.0x43.0x02 = LS_DMND_FILLS_FROM_SYS.LOCAL_CCX llc-hit
+event.0x43.0x08 = LS_DMND_FILLS_FROM_SYS.DRAM_IO_NEAR llc-miss
+event.0x2c.0x00 = LS_INT_TAKEN interrupt
+event.0x1a0.0x01 = DE_NO_DISPATCH_PER_SLOT.NO_OPS_FROM_FRONTEND slots-frontend
+event.0x1a0.0x1e = DE_NO_DISPATCH_PER_SLOT.BACKEND_STALLS slots-backend
+# Known and not counted, from the same lists.
+event.0xc5.0x00 = EX_RET_BRN_TKN_MISP uncounted
+event.0xc9.0x00 = EX_RET_NEAR_RET_MISPRED uncounted
+event.0xca.0x00 = EX_RET_BRN_IND_MISP uncounted
+event.0x29.0x01 = LS_DISPATCH.LD_DISPATCH uncounted
+event.0x29.0x02 = LS_DISPATCH.STORE_DISPATCH uncounted
+event.0x29.0x04 = LS_DISPATCH.LD_ST_DISPATCH uncounted
+event.0x29.0x07 = LS_DISPATCH.ALL uncounted
+event.0x60.0xff = L2_REQUEST_G1.ALL uncounted
+event.0x64.0x09 = L2_CACHE_REQ_STAT.IC_DC_MISS_IN_L2 uncounted
+event.0x85.0x00 = BP_L1_TLB_MISS_L2_TLB_MISS uncounted
+event.0xd3.0x00 = EX_DIV_BUSY uncounted
+event.0xd4.0x00 = EX_DIV_COUNT uncounted
+event.0x1cf.0x01 = EX_TAGGED_IBS_OPS.IBS_TAGGED_OPS uncounted
+event.0x1cf.0x02 = EX_TAGGED_IBS_OPS.IBS_TAGGED_OPS_RET uncounted
+event.0x1d0.0x00 = EX_RET_FUSED_INSTR uncounted
+# The odd half of two merged counters: the model merges none.
+event.0xfff.0x00 = MERGE uncounted
+event.0x1c1.0x00 = EX_RET_UCODE_INSTR uncounted
+event.0x1c2.0x00 = EX_RET_UCODE_OPS uncounted
+event.0x1c7.0x00 = EX_RET_MSPRD_BRNCH_INSTR_DIR_MSMTCH uncounted
+event.0x1c9.0x00 = EX_RET_UNCOND_BRNCH_INSTR uncounted
 
 cache.l1i = 32768 8 64 4
 cache.l1d = 32768 8 64 4
 cache.l2 = 1048576 8 64 14
 cache.llc = 33554432 16 64 50
+
 uarch.retire_width = 6
 uarch.window = 320
 uarch.fetch_bytes = 32

@@ -1,0 +1,108 @@
+# Ryzen 7 1800X, Summit Ridge (Zen): AMD's extended core counters
+#
+# Six core counters of 48 bits (8000_0001H:ECX[23]), each with its own enable alone: no register has
+# the overflows. Family 17H, model 01H, stepping 1.
+# Sources: AMD64 Architecture Programmer's Manual (APM)
+# vol. 2 "Performance Monitoring Counters"; the Processor Programming Reference (PPR) of family 17H
+# for events, as Linux tools/perf/pmu-events/arch/x86/amdzen1 and
+# arch/x86/events/amd/core.c have them; CPUID from the dump 0800F11 of the InstLatx64 collection;
+# caches from 8000_001DH and 8000_0006H; widths and latencies from AMD's Software Optimization Guide
+# (55723) as far as it has them; the others (misses, prefetch, IO, MSR, PAUSE, memory), the skid, the
+# machine-check banks and the revision of the microcode from memory.
+#
+# Of the processor's features only those are announced that the simulator executes:
+# docs/simulator.md, "What the processors announce", lists what the silicon has besides. The APIC IDs
+# and the numbers of cores are filled in for each processor.
+
+name = zen1
+description = Ryzen 7 1800X, Zen: AMD extended counters
+microcode = 0x8001137
+
+cpuid.0x0 = 0x0000000d 0x68747541 0x444d4163 0x69746e65
+cpuid.0x1 = 0x00800f11 0x00000800 0x14d82203 0x078bfbfd
+cpuid.0x6 = 0x00000004 0 1 0
+cpuid.0x7.0 = 0 0x009801a9 0 0
+cpuid.0xd.1 = 15 0 0 0
+cpuid.0x80000000 = 0x8000001f 0x68747541 0x444d4163 0x69746e65
+cpuid.0x80000001 = 0x00800f11 0x20000000 0x00c00121 0x2dd3fbfd
+cpuid.0x80000002 = 0x20444d41 0x657a7952 0x2037206e 0x30303831
+cpuid.0x80000003 = 0x69452058 0x2d746867 0x65726f43 0x6f725020
+cpuid.0x80000004 = 0x73736563 0x2020726f 0x20202020 0x00202020
+cpuid.0x80000005 = 0xff40ff40 0xff40ff40 0x20080140 0x40040140
+cpuid.0x80000006 = 0x26006400 0x66006400 0x02006140 0x00808140
+# P-states, an invariant TSC, read-only MPERF and APERF.
+cpuid.0x80000007 = 0 0 0 0x00000580
+# The counter of retired instructions; FXSAVE always saves the x87 error pointers.
+cpuid.0x80000008 = 0x00003030 0x00000006 0 0
+cpuid.0x80000019 = 0xf040f040 0 0 0
+cpuid.0x8000001a = 3 0 0 0
+cpuid.0x8000001d.0 = 0x00000121 0x01c0003f 0x0000003f 0
+cpuid.0x8000001d.1 = 0x00000122 0x00c0003f 0x000000ff 0
+cpuid.0x8000001d.2 = 0x00000143 0x01c0003f 0x000003ff 2
+cpuid.0x8000001d.3 = 0x00000163 0x03c0003f 0x00001fff 1
+cpuid.0x8000001d.4 = 0 0 0 0
+
+msr.mtrr_variable = 8
+msr.mcg_cap = 0x117
+msr.pstate = 0x8000000000000890 # 144 * 200 MHz / 8; the voltage is left out
+
+clock.core_hz = 4000000000 # boost
+clock.tsc_hz = 3600000000
+clock.ref_hz = 3600000000
+clock.apic_hz = 100000000
+
+pmu.version = 0 # of leaf 0AH, which is Intel's
+pmu.general = 6
+pmu.general_width = 48
+pmu.skid = 40
+
+event.0x76.0x00 = LS_NOT_HALTED_CYC core-cycle
+event.0xc0.0x00 = EX_RET_INSTR insn
+event.0xc1.0x00 = EX_RET_COPS uops
+# Interrupts and exceptions are branches here, taken and far.
+event.0xc2.0x00 = EX_RET_BRN branch-delivered
+event.0xc3.0x00 = EX_RET_BRN_MISP mispredict-far # those that are never predicted too
+event.0xc4.0x00 = EX_RET_BRN_TKN taken-delivered
+event.0xc6.0x00 = EX_RET_BRN_FAR branch-far
+event.0xc8.0x00 = EX_RET_NEAR_RET branch-ret
+event.0xd1.0x00 = EX_RET_COND branch-cond
+# Known and not counted, from the same lists.
+event.0xc5.0x00 = EX_RET_BRN_TKN_MISP uncounted
+event.0xc9.0x00 = EX_RET_NEAR_RET_MISPRED uncounted
+event.0xca.0x00 = EX_RET_BRN_IND_MISP uncounted
+event.0x29.0x01 = LS_DISPATCH.LD_DISPATCH uncounted
+event.0x29.0x02 = LS_DISPATCH.STORE_DISPATCH uncounted
+event.0x29.0x04 = LS_DISPATCH.LD_ST_DISPATCH uncounted
+event.0x29.0x07 = LS_DISPATCH.ALL uncounted
+event.0x60.0xff = L2_REQUEST_G1.ALL uncounted
+event.0x64.0x09 = L2_CACHE_REQ_STAT.IC_DC_MISS_IN_L2 uncounted
+event.0x85.0x00 = BP_L1_TLB_MISS_L2_TLB_MISS uncounted
+event.0xd3.0x00 = EX_DIV_BUSY uncounted
+event.0xd4.0x00 = EX_DIV_COUNT uncounted
+event.0x1cf.0x01 = EX_TAGGED_IBS_OPS.IBS_TAGGED_OPS uncounted
+event.0x1cf.0x02 = EX_TAGGED_IBS_OPS.IBS_TAGGED_OPS_RET uncounted
+event.0x1d0.0x00 = EX_RET_FUSED_INSTR uncounted
+# The odd half of two merged counters: the model merges none.
+event.0xfff.0x00 = MERGE uncounted
+
+cache.l1i = 65536 4 64 4
+cache.l1d = 32768 8 64 4
+cache.l2 = 524288 8 64 17
+cache.llc = 8388608 16 64 40 # of one core complex; 8000_0006H has both
+
+uarch.retire_width = 6
+uarch.window = 192
+uarch.fetch_bytes = 32
+uarch.misses = 22
+uarch.prefetch = 20
+uarch.memory_latency = 320
+uarch.mispredict_penalty = 18
+uarch.predictor_bits = 12
+uarch.lat_mul = 3
+uarch.lat_forward = 7
+uarch.lat_div = 40
+uarch.lat_io = 400
+uarch.lat_msr = 100
+uarch.lat_tsc = 38
+uarch.lat_pause = 3
+uarch.lat_serialize = 100
