@@ -3,11 +3,12 @@
 The line "Performance Events: ..." is put together in arch/x86/events/intel/core.c (intel_pmu_init), by family, model
 and leaf 0AH; of PEBS in ds.c (intel_ds_init), by PERF_CAPABILITIES 11:8, 6 ('+': trap-like) and 14 (-baseline; from
 format 4 on, and 5 is called 4); of last branch records in lbr.c: the depth is the model's, or, where CPUID announces
-architectural ones, leaf 1CH's; "XSAVE" stands before them where XSAVES saves them (leaf 0DH). " AnyThread deprecated"
-(leaf 0AH, EDX 15, from version 5 on) is printed before the model is known, with its space. "full-width counters" is
-PERF_CAPABILITIES 13; without them a period has 31 bits.
+architectural ones, leaf 1CH's; "XSAVE" stands before them where XSAVES saves them (leaf 0DH). "AnyThread deprecated"
+is leaf 0AH's EDX 15, from version 5 on; where it stands, in_order() tells. "full-width counters" is PERF_CAPABILITIES
+13; without them a period has 31 bits.
 """
 
+import re
 from dataclasses import dataclass
 
 # "workaround disabled" is good news: intel_ht_bug() makes some models share counters between threads, and
@@ -64,31 +65,31 @@ FACTS = {
     ],
     # Bit 48 of GLOBAL_CTRL: PERF_METRICS.
     "icelake": [
-        Facts("PEBS fmt4+-baseline,  AnyThread deprecated, Icelake events, 32-deep LBR, full-width counters, "
+        Facts("PEBS fmt4+-baseline, Icelake events, AnyThread deprecated, 32-deep LBR, full-width counters, "
               "Intel PMU driver.", 5, 48, 8, FULL, 4, 1 << 48 | 0xF_0000_00FF)
     ],
     "sapphirerapids": [
-        Facts("XSAVE Architectural LBR, PEBS fmt4+-baseline,  AnyThread deprecated, Sapphire Rapids events, "
-              "32-deep LBR, full-width counters, Intel PMU driver.", 5, 48, 8, FULL, 4, 1 << 48 | 0xF_0000_00FF)
+        Facts("XSAVE Architectural LBR, PEBS fmt4+-baseline, Sapphire Rapids events, AnyThread deprecated, 32-deep LBR, "
+              "full-width counters, Intel PMU driver.", 5, 48, 8, FULL, 4, 1 << 48 | 0xF_0000_00FF)
     ],
     # No PEBS into Processor Trace (PERF_CAPABILITIES 16), which real ones have: the model has no Processor Trace.
     "gracemont": [
-        Facts("XSAVE Architectural LBR, PEBS fmt4+-baseline,  AnyThread deprecated, Gracemont events, 32-deep LBR, "
+        Facts("XSAVE Architectural LBR, PEBS fmt4+-baseline, Gracemont events, AnyThread deprecated, 32-deep LBR, "
               "full-width counters, Intel PMU driver.", 5, 48, 6, FULL, 3, 0x7_0000_003F)
     ],
     # Leaf 0AH has what both kinds have in common; Linux knows what the P core has more, and says "PEBS-via-PT" of
     # every E core.
     "alderlake": [
-        Facts("XSAVE Architectural LBR, PEBS fmt4+-baseline,  AnyThread deprecated, Alderlake Hybrid events, "
-              "32-deep LBR, full-width counters, Intel PMU driver.", 5, 48, 8, FULL, 4, 1 << 48 | 0xF_0000_00FF,
+        Facts("XSAVE Architectural LBR, PEBS fmt4+-baseline, Alderlake Hybrid events, AnyThread deprecated, 32-deep LBR, "
+              "full-width counters, Intel PMU driver.", 5, 48, 8, FULL, 4, 1 << 48 | 0xF_0000_00FF,
               pmu="cpu_core"),
         Facts("", 5, 48, 6, FULL, 3, 0x7_0000_003F, also=("core: cpu_atom PMU driver: PEBS-via-PT",), pmu="cpu_atom"),
     ],
     # Linux 6.1 knows no model C6H and no PEBS format 6, but the architecture's counters, and branch records. Bit 48 is
     # the P core's PERF_CAPABILITIES 15; of a hybrid that it does not know Linux believes the first processor.
     "arrowlake": [
-        Facts("XSAVE Architectural LBR, no PEBS fmt6+,  AnyThread deprecated, generic architected perfmon, "
-              "32-deep LBR, full-width counters, Intel PMU driver.", 6, 48, 8, FULL, 3, 1 << 48 | 0x7_0000_00FF)
+        Facts("XSAVE Architectural LBR, no PEBS fmt6+, generic architected perfmon, AnyThread deprecated, 32-deep LBR, "
+              "full-width counters, Intel PMU driver.", 6, 48, 8, FULL, 3, 1 << 48 | 0x7_0000_00FF)
     ],
 }  # fmt: skip
 
@@ -137,3 +138,9 @@ def report_of(facts):
         f"... fixed-purpose events:   {facts.fixed}",
         f"... event mask:             {facts.mask:016x}",
     ]
+
+
+def in_order(line):
+    """What Linux says, in the order of its newest versions. Those of before 2026, whose logs are everywhere, print
+    " AnyThread deprecated, ", with that space, before they look at the model."""
+    return re.sub(r"  AnyThread deprecated, ([^,]*, )", r" \1AnyThread deprecated, ", line)

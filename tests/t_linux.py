@@ -16,7 +16,7 @@ import sys
 
 import harness
 from harness import BUILD, SCRATCH, equal, ok, run
-from linux_facts import FACTS, TOOLS, report_of
+from linux_facts import FACTS, TOOLS, in_order, report_of
 
 WHOLE = bool(os.environ.get("ALL"))
 PROFILES = sys.argv[1:] or (sorted(FACTS) if WHOLE else ["skylake"])
@@ -88,7 +88,7 @@ def boot(profile, commands, cpus="1", cmdline=""):
 
 
 def check_dmesg(profile, part):
-    said = [re.sub(r"^(<\d+>)?\[ *\d+\.\d+\] ", "", line).rstrip() for line in part.lines]
+    said = [in_order(re.sub(r"^(<\d+>)?\[ *\d+\.\d+\] ", "", line).rstrip()) for line in part.lines]
     pmu = "\n".join(line for line in said if re.search(r"Perf|PMU|\.\.\. |PEBS|LBR|NMI", line))
     wanted = [f"Performance Events: {FACTS[profile][0].line}"]
     allowed = []
