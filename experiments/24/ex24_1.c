@@ -17,7 +17,7 @@ static const char *const checks[] = {
     [SAME_SELECTS] = "PerfEvtSel0 to 3 and PERF_CTL0 to 3 are the same registers",
     [SAME_COUNTERS] = "PerfCtr0 to 3 and PERF_CTR0 to 3 are the same counters",
     [GLOBAL] = "PerfMonV2: control and status answer, clear and set take a write",
-    [FREEZE] = "DebugCtl takes FLBRI and FPMCI, which freeze at a PMI",
+    [FREEZE] = "DebugCtl takes FPMCI and, with LbrExtV2, FLBRI, which freeze at a PMI",
     [RECORDS] = "LbrExtV2: the switch, the filter and each entry answer",
     [IBS] = "each register of IBS that CPUID.8000001BH announces answers",
     [CLOCKS] = "IRPERF and the read-only copies of MPERF and APERF answer where announced",
@@ -137,7 +137,8 @@ static void check_global(void)
         check(GLOBAL, control && status && wrmsr_safe(kind->status_clear, 0) &&
                           wrmsr_safe(kind->status_set, 0));
     }
-    uint64_t bits = AMD_DEBUGCTL_FLBRI | AMD_DEBUGCTL_FPMCI;
+    bool stack = cpuid(LEAF_PERFMON, 0).eax & CPUID_80000022_EAX_LBR_V2;
+    uint64_t bits = AMD_DEBUGCTL_FPMCI | (stack ? AMD_DEBUGCTL_FLBRI : 0);
     if (!info->freeze) {
         check_skip(FREEZE, "%s", info->no_freeze);
     } else {
