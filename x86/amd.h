@@ -164,21 +164,25 @@
 #define IBS_OP_DATA2_SRC_HIGH       ARCH_U64(0xc0)
 #define IBS_OP_DATA2_SRC_HIGH_SHIFT 6
 
-#define IBS_OP_DATA3_LD_OP             ARCH_BIT(0)
-#define IBS_OP_DATA3_ST_OP             ARCH_BIT(1)
-#define IBS_OP_DATA3_L1_TLB_MISS       ARCH_BIT(2)
-#define IBS_OP_DATA3_L2_TLB_MISS       ARCH_BIT(3)
-#define IBS_OP_DATA3_DC_MISS           ARCH_BIT(7)
-#define IBS_OP_DATA3_MISALIGNED        ARCH_BIT(8)
-#define IBS_OP_DATA3_LOCKED            ARCH_BIT(15)
-#define IBS_OP_DATA3_LIN_ADDR_VALID    ARCH_BIT(17)
-#define IBS_OP_DATA3_PHY_ADDR_VALID    ARCH_BIT(18)
-#define IBS_OP_DATA3_L2_MISS           ARCH_BIT(20)
-#define IBS_OP_DATA3_SW_PF             ARCH_BIT(21)
-#define IBS_OP_DATA3_WIDTH             ARCH_U64(0x3c00000) /* log2 of the bytes, plus 1 */
-#define IBS_OP_DATA3_WIDTH_SHIFT       22
-#define IBS_OP_DATA3_DC_MISS_LAT       ARCH_U64(0xffff00000000)
-#define IBS_OP_DATA3_DC_MISS_LAT_SHIFT 32
+#define IBS_OP_DATA3_LD_OP                ARCH_BIT(0)
+#define IBS_OP_DATA3_ST_OP                ARCH_BIT(1)
+#define IBS_OP_DATA3_L1_TLB_MISS          ARCH_BIT(2)
+#define IBS_OP_DATA3_L2_TLB_MISS          ARCH_BIT(3)
+#define IBS_OP_DATA3_L1_TLB_HIT_2M        ARCH_BIT(4)
+#define IBS_OP_DATA3_L1_TLB_HIT_1G        ARCH_BIT(5)
+#define IBS_OP_DATA3_DC_MISS              ARCH_BIT(7)
+#define IBS_OP_DATA3_MISALIGNED           ARCH_BIT(8)
+#define IBS_OP_DATA3_UC                   ARCH_BIT(14)
+#define IBS_OP_DATA3_LOCKED               ARCH_BIT(15)
+#define IBS_OP_DATA3_LIN_ADDR_VALID       ARCH_BIT(17)
+#define IBS_OP_DATA3_PHY_ADDR_VALID       ARCH_BIT(18)
+#define IBS_OP_DATA3_L2_MISS              ARCH_BIT(20)
+#define IBS_OP_DATA3_SW_PF                ARCH_BIT(21)
+#define IBS_OP_DATA3_WIDTH                ARCH_U64(0x3c00000) /* log2 of the bytes, plus 1 */
+#define IBS_OP_DATA3_WIDTH_SHIFT          22
+#define IBS_OP_DATA3_DC_MISS_LAT          ARCH_U64(0xffff00000000)
+#define IBS_OP_DATA3_DC_MISS_LAT_SHIFT    32
+#define IBS_OP_DATA3_TLB_REFILL_LAT_SHIFT 48 /* up to bit 63 */
 
 #define IBS_CTL_LVT_OFFSET       ARCH_U64(0xf)
 #define IBS_CTL_LVT_OFFSET_VALID ARCH_BIT(8)

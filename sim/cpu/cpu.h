@@ -78,6 +78,29 @@ enum branch_kind {
     BR_EXCEPTION, /* exception or software interrupt */
 };
 
+/* What is known of the watched instruction, sim/cpu/watch.c. Times in slots. */
+struct watch {
+    bool on;      /* the next instruction is the one */
+    bool retired; /* it was, and all that follows is valid */
+    /* Its first access, if it made one, and of which kinds it made any. */
+    bool load, store, locked;
+    bool device; /* no memory: what a level is means nothing */
+    bool split;  /* two lines */
+    uint8_t level, page;
+    unsigned bytes;
+    uint64_t linear, physical;
+    uint32_t latency;               /* of a load, core cycles */
+    uint64_t rip, next;             /* linear: its own, and where it went on */
+    uint64_t dispatched, completed; /* so long before it retired */
+    /* The fetch that brought it: */
+    bool fetched;        /* no other instruction came with it before */
+    bool entered;        /* the first of its block */
+    uint8_t fetch_level; /* where the line was found; 0: in L1I */
+    uint8_t fetch_page;
+    uint64_t fetch_linear, fetch_physical;
+    uint64_t walk[2]; /* core cycles of page walks: [1] for instructions */
+};
+
 /* A condition whose slots are counted: it is looked at when it changes. */
 struct slot_condition {
     bool holds;
@@ -140,6 +163,8 @@ struct cpu {
         uint8_t level;    /* 1 L1, 2 L2, 3 LLC, 4 memory */
         bool dtlb_miss;
     } last_load;
+
+    struct watch watch;
 
     bool want_branches; /* sim/pmu or tracing wants pmu_branch() for each taken branch */
     bool branched;      /* and has been told of one by this system instruction */
@@ -259,6 +284,16 @@ uint64_t cpu_tsc(const struct cpu *cpu);
  * symbols). False: not mapped; with fault: no exception is raised, the caller decides. */
 bool cpu_read_linear(struct cpu *cpu, uint64_t linear, void *buf, unsigned n);
 bool cpu_write_linear(struct cpu *cpu, uint64_t linear, const void *buf, unsigned n);
+
+/* The next instruction that begins is watched; ATTN_CAREFUL must be set until it has retired. An
+ * interrupt or exception ends it: cpu->watch.on is false then, and retired too. */
+void cpu_watch(struct cpu *cpu);
+/* Fetches of code so far: aligned pieces of uarch.fetch_bytes (FETCH_BYTES), for each block anew,
+ * as the block begins. To be asked for again before FETCHES_KNOWN blocks have run, when each
+ * counts. */
+#define FETCH_BYTES   32
+#define FETCHES_KNOWN 512
+uint64_t cpu_fetches(struct cpu *cpu);
 
 /* Leaves the current instruction with an exception (longjmp). error_code is ignored where the
  * vector has none. */

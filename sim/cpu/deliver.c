@@ -352,6 +352,8 @@ void deliver(struct cpu *cpu, enum event_kind kind, unsigned vector, bool has_er
                       .rip = rip,
                       .source = rip};
     struct fault f;
+    if (kind != EVENT_SOFTWARE)
+        cpu->watch.on = false;
     window_drain(cpu);
     cpu->shadow = false;
     cpu->system->shadow_ss = cpu->system->shadow_ends = false;

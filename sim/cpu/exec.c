@@ -386,6 +386,8 @@ static void run_careful(struct cpu *cpu, struct block *b, unsigned index)
     account(cpu, b, index, index + 1, 1);
     x->accounted = index + 1;
     op->fn(cpu, op);
+    if (cpu->watch.on)
+        watch_retired(cpu, b, index);
     x->running = NULL;
     x->careful = false;
     /* Also when the instruction itself has cleared TF: it is stepped for the last time. */

@@ -106,6 +106,12 @@ void system_before_insn(struct cpu *cpu);
  * with a watched address never enter the TLB while DR7 arms them. */
 void debug_data_access(struct cpu *cpu, uint64_t linear, unsigned n, bool write);
 
+/* watch.c: a watched instruction has made an access; has retired. */
+void watch_access(struct cpu *cpu, uint64_t linear, uint64_t physical, unsigned bytes, bool write,
+                  bool device);
+struct block;
+void watch_retired(struct cpu *cpu, const struct block *b, unsigned index);
+
 /* Mode helpers. */
 static inline bool cpu_long_mode(const struct cpu *cpu)
 {

@@ -41,6 +41,13 @@ void span_open(struct cpu *cpu, struct span *sp, const struct op *op, uint64_t l
     debug_data_access(cpu, linear, n, access == ACCESS_WRITE);
 }
 
+static inline void watch(struct cpu *cpu, uint64_t linear, uint64_t physical, unsigned n,
+                         bool write, bool device)
+{
+    if (unlikely(cpu->watch.on))
+        watch_access(cpu, linear, physical, n, write, device);
+}
+
 /* The model sees each line once. */
 static void span_timing(struct cpu *cpu, const struct span *sp, bool write)
 {
@@ -64,6 +71,8 @@ static void span_timing(struct cpu *cpu, const struct span *sp, bool write)
             cpu->total[cpu->cpl != 0][EV_L1_MISS] = misses;
             cpu->last_load.linear = sp->linear;
         }
+        if (done == 0)
+            watch(cpu, linear, physical, sp->n, write, !e->host);
         done += line - (linear & (line - 1));
     }
 }
@@ -198,6 +207,7 @@ uint64_t load_far(struct cpu *cpu, const struct op *op, uint64_t linear, unsigne
     if (tlb_hit(cpu, e, linear, n)) {
         unsigned offset = linear & (PAGE_BYTES - 1);
         uarch_load(cpu, linear, e->physical + offset);
+        watch(cpu, linear, e->physical + offset, n, false, false);
         return host_get(e->host + offset, n);
     }
     struct span sp;
@@ -212,6 +222,7 @@ void store_far(struct cpu *cpu, const struct op *op, uint64_t linear, unsigned n
     if (tlb_hit(cpu, e, linear, n)) {
         unsigned offset = linear & (PAGE_BYTES - 1);
         uarch_store(cpu, linear, e->physical + offset);
+        watch(cpu, linear, e->physical + offset, n, true, false);
         memcpy(e->host + offset, &v, n);
         code_check(cpu, e->physical + offset, n);
         return;
@@ -257,6 +268,7 @@ uint64_t rmw_begin(struct cpu *cpu, const struct op *op, uint64_t linear, unsign
         m->linear = linear;
         m->physical = e->physical + offset;
         uarch_load(cpu, linear, m->physical);
+        watch(cpu, linear, m->physical, n, false, false);
         return host_get(m->host, n);
     }
     m->host = NULL;
@@ -267,11 +279,14 @@ uint64_t rmw_begin(struct cpu *cpu, const struct op *op, uint64_t linear, unsign
 
 void rmw_end(struct cpu *cpu, struct rmw *m, unsigned n, uint64_t v)
 {
+    if (unlikely(cpu->watch.on))
+        cpu->watch.locked = locks(cpu, cpu->op);
     if (!m->host) {
         span_write(cpu, &m->span, v);
         return;
     }
     uarch_store(cpu, m->linear, m->physical);
+    watch(cpu, m->linear, m->physical, n, true, false);
     memcpy(m->host, &v, n);
     code_check(cpu, m->physical, n);
 }

@@ -172,6 +172,7 @@ bool page_translate(struct cpu *cpu, uint64_t linear, enum access access, enum p
             if (m == &paging_32 && level == 2)
                 frame |= (e & PDE4M_HIGH) << PDE4M_HIGH_UP;
             t->physical = (frame & ~(size - 1)) | (linear & (size - 1) & ~(uint64_t)PAGE_OFFSET);
+            t->larger = level - 1;
             t->global = (e & PTE_G) && (cpu->cr4 & CR4_PGE);
             break;
         }
@@ -227,7 +228,7 @@ struct tlb_entry *tlb_fill(struct cpu *cpu, uint64_t linear, enum access access,
     if (!page_translate(cpu, linear, access, user ? AS_USER : AS_SUPERVISOR, &t, &f))
         fault_raise(cpu, &f);
     if (t.levels)
-        uarch_tlb_miss(cpu, t.levels);
+        uarch_tlb_miss(cpu, t.levels, access == ACCESS_FETCH);
 
     bool writable;
     uint8_t *host = machine_ram_page(cpu->machine, t.physical, &writable);

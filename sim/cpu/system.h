@@ -115,6 +115,7 @@ struct translation {
     uint64_t physical; /* of the 4 KiB page */
     bool global, user_page;
     unsigned levels; /* paging structures read */
+    unsigned larger; /* than 4 KiB, by so many levels */
 };
 bool page_translate(struct cpu *cpu, uint64_t linear, enum access access, enum privilege as,
                     struct translation *t, struct fault *f);

@@ -344,8 +344,9 @@ void uarch_fetch(struct cpu *cpu, uint64_t physical, unsigned bytes)
     for (; line <= last; line++) {
         if (cache_touch(&m->l1i, line))
             continue;
-        u->fetches++;
         enum level level = fetch_below(cpu, line);
+        u->fetch_miss[u->fetches++ % FETCH_MISSES] =
+            (struct fetch_miss){.block = u->n_blocks, .line = line, .level = level};
         uint64_t slots =
             (uint64_t)(level_latency(p, level) - p->uarch.l1i.latency) * p->uarch.retire_width;
         cpu_spend(cpu, EV_SLOTS_FRONTEND, slots);
@@ -353,11 +354,26 @@ void uarch_fetch(struct cpu *cpu, uint64_t physical, unsigned bytes)
     }
 }
 
+unsigned uarch_fetch_missed(const struct uarch *u, uint64_t physical)
+{
+    uint64_t line = (physical >> u->line_shift) + 1;
+    for (unsigned i = 0; i < FETCH_MISSES; i++)
+        if (u->fetch_miss[i].line == line && u->fetch_miss[i].block == u->n_blocks - 1)
+            return u->fetch_miss[i].level;
+    return 0;
+}
+
+unsigned uarch_latency(const struct uarch *u, unsigned level)
+{
+    return level_latency(u->profile, level);
+}
+
 void uarch_store_slow(struct cpu *cpu, uint64_t linear, uint64_t physical)
 {
     (void)linear;
     uint64_t line = (physical >> cpu->uarch->line_shift) + 1;
-    if (fetch_line(cpu, line) == LEVEL_L1)
+    cpu->uarch->store_level = fetch_line(cpu, line);
+    if (cpu->uarch->store_level == LEVEL_L1)
         return;
     struct access_time a;
     window_retires(cpu, &a);
@@ -389,11 +405,12 @@ void uarch_device_access(struct cpu *cpu)
     cpu_wait_memory(cpu, (uint64_t)cpu->profile->uarch.lat_io * cpu->profile->uarch.retire_width);
 }
 
-void uarch_tlb_miss(struct cpu *cpu, unsigned levels)
+void uarch_tlb_miss(struct cpu *cpu, unsigned levels, bool fetch)
 {
     const struct model *m = cpu->uarch->model;
     unsigned width = cpu->profile->uarch.retire_width;
     cpu->last_load.dtlb_miss = true;
+    cpu->watch.walk[fetch] = (uint64_t)levels * m->walk_level_cycles;
     struct access_time a;
     uint64_t start = window_start(cpu, &a);
     window_finish(cpu, &a, start + (uint64_t)levels * m->walk_level_cycles * width);

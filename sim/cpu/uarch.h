@@ -26,6 +26,7 @@ struct window;
 #define WINDOW_MAX     512 /* blocks and slots in flight */
 #define RETURN_STACK   16
 #define MAX_INSN_BYTES 15
+#define FETCH_MISSES   32 /* as many lines as a block can have, at least */
 struct uarch {
     const struct profile *profile;
     /* sim/cpu/window.c: the number of the window's state at the present block's end, and the blocks
@@ -52,6 +53,16 @@ struct uarch {
     /* The instruction cache: line + 1 of each way, the one used last first in its set. */
     const uint64_t *l1i_tag;
     uint32_t l1i_ways, l1i_set_mask;
+    /* Where the last store was found that was looked up (1 to 4 as of cpu.last_load), and the lines
+     * of code that were not in L1I, the last ones: with the number of the block that they were for.
+     */
+    uint8_t store_level;
+    struct fetch_miss {
+        uint64_t block, line;
+        uint8_t level;
+    } fetch_miss[FETCH_MISSES];
+    /* Fetches made for the blocks up to that one: see cpu_fetches. */
+    uint64_t fetched, fetched_to;
     void *model;
     const struct block *log[WINDOW_MAX]; /* last: what is above it is used most */
 };
@@ -63,10 +74,15 @@ void uarch_store_slow(struct cpu *cpu, uint64_t linear, uint64_t physical);
 void uarch_device_access(struct cpu *cpu);
 /* The line leaves every cache of every processor. */
 void uarch_flush(struct cpu *cpu, uint64_t physical);
-void uarch_tlb_miss(struct cpu *cpu, unsigned levels);
+void uarch_tlb_miss(struct cpu *cpu, unsigned levels, bool fetch);
 
 /* Code is to run that may not be in the instruction cache: looks its lines up, fills, spends. */
 void uarch_fetch(struct cpu *cpu, uint64_t physical, unsigned bytes);
+
+/* The level in which the line of code was found that the present block had to bring into L1I; 0: it
+ * was there. */
+unsigned uarch_fetch_missed(const struct uarch *u, uint64_t physical);
+unsigned uarch_latency(const struct uarch *u, unsigned level);
 
 /* EV_LOAD and EV_STORE are bumped by the interpreter (statically per block); L1 hits here. An
  * access that crosses a line makes two calls but one EV_LOAD; only its first part counts as hit or

@@ -40,6 +40,7 @@ struct known {
 
 struct waited {
     uint32_t wait, starved;
+    uint32_t dispatched, completed; /* so long before it retires */
 };
 
 /* Retirement waited for an access to memory. */
@@ -101,6 +102,7 @@ void window_free(struct window *w)
 void window_forget_blocks(struct cpu *cpu)
 {
     struct uarch *u = cpu->uarch;
+    cpu_fetches(cpu); /* theirs */
     u->drained_at = u->n_blocks;
     u->window->part_of = NULL;
     memset(u->window->known, 0, sizeof u->window->known);
@@ -214,7 +216,7 @@ static void evaluate(const struct window *w, const struct flow *f, unsigned n,
         }
         /* Of all instructions up to this one. */
         if (each)
-            *++each = (struct waited){t->wait, t->starved};
+            *++each = (struct waited){t->wait, t->starved, retired - dispatch, retired - done};
         if (dispatch < retired - w->size)
             dispatch = retired - w->size;
     }
@@ -255,18 +257,23 @@ void window_enter_slow(struct cpu *cpu, struct block *b, struct transition *t)
     *t = k->transition;
 }
 
+static void work_out_parts(struct uarch *u, const struct block *b)
+{
+    struct window *w = u->window;
+    if (w->part_of == b && w->part_from == u->from)
+        return;
+    struct state in = *state_of(u, u->from), out;
+    struct transition t;
+    evaluate(w, b->flow, b->n, &in, &out, &t, w->part);
+    w->part_of = b;
+    w->part_from = u->from;
+}
+
 void window_part(struct cpu *cpu, const struct block *b, unsigned first, unsigned end,
                  uint64_t *wait, uint64_t *starved)
 {
-    struct uarch *u = cpu->uarch;
-    struct window *w = u->window;
-    if (w->part_of != b || w->part_from != u->from) {
-        struct state in = *state_of(u, u->from), out;
-        struct transition t;
-        evaluate(w, b->flow, b->n, &in, &out, &t, w->part);
-        w->part_of = b;
-        w->part_from = u->from;
-    }
+    struct window *w = cpu->uarch->window;
+    work_out_parts(cpu->uarch, b);
     *wait = w->part[end].wait - w->part[first].wait;
     *starved = w->part[end].starved - w->part[first].starved;
 }
@@ -420,4 +427,29 @@ void window_finish(struct cpu *cpu, const struct access_time *a, uint64_t done)
                                                              .done = done,
                                                              .waited = waits,
                                                              .op = a->op};
+}
+
+/* Accesses that still are in the window have held retirement up, and dispatch went on meanwhile;
+ * one of its own is what it completed with. */
+void window_flight(struct cpu *cpu, const struct block *b, unsigned op, uint64_t *dispatched,
+                   uint64_t *completed)
+{
+    struct uarch *u = cpu->uarch;
+    struct window *w = u->window;
+    *dispatched = *completed = 0;
+    if (!b->flow)
+        return;
+    work_out_parts(u, b);
+    const struct waited *self = &w->part[op + 1];
+    uint64_t position = retired_slots(cpu);
+    *dispatched = self->dispatched;
+    *completed = self->completed;
+    for (uint64_t i = w->n_records; i > w->first_record; i--) {
+        const struct record *r = record_at(w, i - 1);
+        if (r->block < u->drained_at || r->position + w->size <= position)
+            break;
+        *dispatched += r->waited;
+        if (r->block == u->n_blocks - 1 && r->op == op && cpu->now - r->done < *completed)
+            *completed = cpu->now - r->done;
+    }
 }

@@ -57,6 +57,10 @@ void window_enter_slow(struct cpu *cpu, struct block *b, struct transition *t);
  * not including, end. */
 void window_part(struct cpu *cpu, const struct block *b, unsigned first, unsigned end,
                  uint64_t *wait, uint64_t *starved);
+/* Of an instruction of the running block that has just retired: so many slots ago it was
+ * dispatched, and so many its results were there. */
+void window_flight(struct cpu *cpu, const struct block *b, unsigned op, uint64_t *dispatched,
+                   uint64_t *completed);
 /* Blocks are about to be freed. */
 void window_forget_blocks(struct cpu *cpu);
 

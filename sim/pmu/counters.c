@@ -319,8 +319,9 @@ void counters_reschedule(struct pmu *pmu)
         uint64_t d = deadline_of(pmu, counter_at(pmu, bit), counter_width(pmu, bit));
         first = d < first ? d : first;
     }
-    uint64_t d = metrics_deadline(pmu);
-    pmu->deadline = d < first ? d : first;
+    uint64_t d = metrics_deadline(pmu), sample = ibs_deadline(pmu);
+    first = d < first ? d : first;
+    pmu->deadline = sample < first ? sample : first;
     cpu_reschedule(pmu->cpu);
 }
 

@@ -57,7 +57,8 @@ struct lbr_kind {
     /* An interrupt or exception is about to be delivered: MSR_LER_*. */
     void (*last_exception)(struct pmu *pmu);
 };
-extern const struct lbr_kind lbr_model_specific, lbr_architectural; /* lbr.c, lbr_arch.c */
+/* lbr.c, lbr_arch.c, lbr_amd.c */
+extern const struct lbr_kind lbr_model_specific, lbr_architectural, lbr_amd;
 
 struct pmu {
     struct cpu *cpu;
@@ -118,6 +119,18 @@ struct pmu {
     uint64_t ds_area, pebs_enable, pebs_ld_lat, pebs_data_cfg;
     uint64_t pebs_armed; /* counters that overflowed and wait for their next event */
     bool pebs_pmi_owed;  /* errata.c: the threshold was reached, the PMI comes at the next event */
+
+    uint64_t dbg_extn_cfg; /* AMD's, as lbr_amd.c has it */
+    /* Instruction-based sampling, ibs.c: the registers without their counts; the counts, and the
+     * sources' when they were right. */
+    struct ibs {
+        uint64_t fetch_ctl, fetch_lin_ad, fetch_phys_ad, fetch_ctl_extd;
+        uint64_t op_ctl, op_rip, op_data, op_data2, op_data3, dc_lin_ad, dc_phys_ad, br_target;
+        uint64_t fetch_count, fetch_at, op_count, op_at;
+        bool fetch_tagged, op_tagged;
+        uint64_t at_tag[EV_COUNT];
+        uint64_t random;
+    } ibs;
 
     uint8_t reset_events;   /* errata.c: what of the sequence was written */
     uint8_t reset_counters; /* those that were on with a part of it */
@@ -265,5 +278,26 @@ void pebs_update(struct pmu *pmu);
  * all the counters whose events it is for. Returns its size in bytes, at most PEBS_RECORD_MAX. */
 #define PEBS_RECORD_MAX 7168 /* 256 branch records are 6144 of them */
 unsigned pebs_record_fill(struct pmu *pmu, unsigned bit, uint64_t applicable, uint8_t *record);
+
+/* ---- lbr_amd.c, ibs.c: AMD's, for its table of registers ---- */
+
+there has_amd_lbr_stack, has_ibs, has_ibs_fetch, has_ibs_op, has_ibs_br_target, has_ibs_fetch_extd;
+uint64_t amd_dbg_extn_cfg_mask(const struct pmu *pmu);
+uint64_t amd_lbr_select_mask(const struct pmu *pmu);
+bool amd_lbr_write_cfg(struct pmu *pmu, unsigned i, uint64_t value);
+uint64_t amd_lbr_read_from(struct pmu *pmu, unsigned i);
+uint64_t amd_lbr_read_to(struct pmu *pmu, unsigned i);
+bool amd_lbr_write_from(struct pmu *pmu, unsigned i, uint64_t value);
+bool amd_lbr_write_to(struct pmu *pmu, unsigned i, uint64_t value);
+uint64_t ibs_read_fetch_ctl(struct pmu *pmu, unsigned i);
+bool ibs_write_fetch_ctl(struct pmu *pmu, unsigned i, uint64_t value);
+uint64_t ibs_read_op_ctl(struct pmu *pmu, unsigned i);
+bool ibs_write_op_ctl(struct pmu *pmu, unsigned i, uint64_t value);
+uint64_t ibs_read_ctl(struct pmu *pmu, unsigned i);
+/* A fetch or an op is tagged: each instruction must be looked at. */
+bool ibs_tagged(const struct pmu *pmu);
+/* The value of cpu->now before which nothing can be tagged. */
+uint64_t ibs_deadline(const struct pmu *pmu);
+void ibs_update(struct pmu *pmu);
 
 #endif

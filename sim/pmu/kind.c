@@ -71,5 +71,7 @@ const struct pmu_kind *pmu_kind(const struct profile *p)
 
 const struct lbr_kind *lbr_kind(const struct profile *p)
 {
+    if (p->amd)
+        return &lbr_amd;
     return p->pmu.lbr_format == LBR_FMT_ARCHITECTURAL ? &lbr_architectural : &lbr_model_specific;
 }

@@ -51,8 +51,9 @@ static bool has_freeze(const struct pmu *pmu)
 
 static uint64_t debugctl_bits(const struct pmu *pmu)
 {
-    return DEBUGCTL_BTF | (pmu->kind->extended ? 0 : DEBUGCTL_PINS) |
-           (has_freeze(pmu) ? AMD_DEBUGCTL_FPMCI : 0);
+    return DEBUGCTL_LBR | DEBUGCTL_BTF | (pmu->kind->extended ? 0 : DEBUGCTL_PINS) |
+           (has_freeze(pmu) ? AMD_DEBUGCTL_FPMCI : 0) |
+           (has_freeze(pmu) && has_amd_lbr_stack(pmu, 0) ? AMD_DEBUGCTL_FLBRI : 0);
 }
 
 /* ---- Counters ---- */
@@ -186,6 +187,29 @@ const struct msr_rule amd_msrs[] = {
     {MSR_AMD_PERF_CNTR_GLOBAL_STATUS_SET, 1, 1, has_global, .read = read_zero, .takes = any_value, .write = write_status_set},
     {MSR_AMD_IRPERF,                      1, 1, has_irperf, .read = read_irperf},
     {MSR_IA32_DEBUGCTL,                   1, 1, always,     KEPT(debugctl), .takes = debugctl_takes, .write = write_debugctl},
+    /* Of branches, lbr_amd.c. */
+    {MSR_AMD_LAST_BRANCH_FROM_IP, 1, 1, always, KEPT(last.from)},
+    {MSR_AMD_LAST_BRANCH_TO_IP,   1, 1, always, KEPT(last.to)},
+    {MSR_AMD_LAST_INT_FROM_IP,    1, 1, always, KEPT(ler.from)},
+    {MSR_AMD_LAST_INT_TO_IP,      1, 1, always, KEPT(ler.to)},
+    {MSR_AMD_LBR_SELECT,          1, 1, has_amd_lbr_stack, KEPT(lbr_select), .takes = amd_lbr_select_mask},
+    {MSR_AMD_DBG_EXTN_CFG,        1, 1, has_amd_lbr_stack, KEPT(dbg_extn_cfg), .takes = amd_dbg_extn_cfg_mask, .write = amd_lbr_write_cfg},
+    {MSR_AMD_LBR_STACK_FROM0, AMD_LBR_STRIDE, PMU_MAX_LBR, has_amd_lbr_stack, .read = amd_lbr_read_from, .takes = any_value, .write = amd_lbr_write_from},
+    {MSR_AMD_LBR_STACK_TO0,   AMD_LBR_STRIDE, PMU_MAX_LBR, has_amd_lbr_stack, .read = amd_lbr_read_to, .takes = any_value, .write = amd_lbr_write_to},
+    /* IBS, ibs.c. */
+    {MSR_AMD_IBS_FETCH_CTL,      1, 1, has_ibs_fetch,      .read = ibs_read_fetch_ctl, .takes = any_value, .write = ibs_write_fetch_ctl},
+    {MSR_AMD_IBS_FETCH_LIN_AD,   1, 1, has_ibs_fetch,      KEPT(ibs.fetch_lin_ad)},
+    {MSR_AMD_IBS_FETCH_PHYS_AD,  1, 1, has_ibs_fetch,      KEPT(ibs.fetch_phys_ad)},
+    {MSR_AMD_IBS_OP_CTL,         1, 1, has_ibs_op,         .read = ibs_read_op_ctl, .takes = any_value, .write = ibs_write_op_ctl},
+    {MSR_AMD_IBS_OP_RIP,         1, 1, has_ibs_op,         KEPT(ibs.op_rip), .takes = any_value},
+    {MSR_AMD_IBS_OP_DATA,        1, 1, has_ibs_op,         KEPT(ibs.op_data), .takes = any_value},
+    {MSR_AMD_IBS_OP_DATA2,       1, 1, has_ibs_op,         KEPT(ibs.op_data2), .takes = any_value},
+    {MSR_AMD_IBS_OP_DATA3,       1, 1, has_ibs_op,         KEPT(ibs.op_data3), .takes = any_value},
+    {MSR_AMD_IBS_DC_LIN_AD,      1, 1, has_ibs_op,         KEPT(ibs.dc_lin_ad), .takes = any_value},
+    {MSR_AMD_IBS_DC_PHYS_AD,     1, 1, has_ibs_op,         KEPT(ibs.dc_phys_ad), .takes = any_value},
+    {MSR_AMD_IBS_CTL,            1, 1, has_ibs,            .read = ibs_read_ctl},
+    {MSR_AMD_IBS_BR_TARGET,      1, 1, has_ibs_br_target,  KEPT(ibs.br_target), .takes = any_value},
+    {MSR_AMD_IBS_FETCH_CTL_EXTD, 1, 1, has_ibs_fetch_extd, KEPT(ibs.fetch_ctl_extd)},
     {.most = 0},
 };
 

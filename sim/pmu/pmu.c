@@ -74,7 +74,7 @@ static bool needs_every_instruction(const struct pmu *pmu)
         if (c->by_cycle || c->latency)
             return true;
     }
-    return follows_instructions(pmu);
+    return follows_instructions(pmu) || ibs_tagged(pmu);
 }
 
 static bool needs_branches(const struct pmu *pmu)
@@ -180,6 +180,7 @@ void pmu_update(struct pmu *pmu)
     pebs_update(pmu);
     if (pmu->cpu->now >= pmu->pmi_due)
         raise_pmi(pmu);
+    ibs_update(pmu);
     pmu->cpu->last_load.dtlb_miss = false;
     pmu->rip = pmu->cpu->rip;
     pmu->retired_at = pmu->cpu->now;

@@ -26,7 +26,7 @@ cpuid.0xb.0 = 0 1 0x00000100 0
 cpuid.0xb.1 = 4 8 0x00000201 0
 cpuid.0xd.1 = 15 0 0 0
 cpuid.0x80000000 = 0x80000028 0x68747541 0x444d4163 0x69746e65
-cpuid.0x80000001 = 0x00b40f40 0 0x00c00121 0x2dd3fbfd
+cpuid.0x80000001 = 0x00b40f40 0 0x00c00529 0x2dd3fbfd
 cpuid.0x80000002 = 0x20444d41 0x657a7952 0x2037206e 0x30303739
 cpuid.0x80000003 = 0x2d382058 0x65726f43 0x6f725020 0x73736563
 cpuid.0x80000004 = 0x2020726f 0x20202020 0x20202020 0x00202020
@@ -38,6 +38,8 @@ cpuid.0x80000007 = 0 0 0 0x00000580
 cpuid.0x80000008 = 0x00003030 0x00000006 0 0
 cpuid.0x80000019 = 0xf060f040 0x40200000 0 0
 cpuid.0x8000001a = 0x0000000a 0 0 0
+# IBS without what came with Zen 5: the filters of latency, the DTLB page size.
+cpuid.0x8000001b = 0x00000bff 0 0 0
 cpuid.0x8000001d.0 = 0x00000121 0x02c0003f 0x0000003f 0
 cpuid.0x8000001d.1 = 0x00000122 0x01c0003f 0x0000003f 0
 cpuid.0x8000001d.2 = 0x00000143 0x03c0003f 0x000003ff 2
@@ -45,8 +47,8 @@ cpuid.0x8000001d.3 = 0x00000163 0x03c0003f 0x00007fff 1
 cpuid.0x8000001d.4 = 0 0 0 0
 # LFENCE waits for all before it; a null selector clears the base; there is no MSR SMM_CTL.
 cpuid.0x80000021 = 0x00000244 0 0 0
-# PerfMonV2 of six core counters, and the freeze.
-cpuid.0x80000022 = 0x00000005 6 0 0
+# PerfMonV2 of six core counters, LbrExtV2 with 16 records, and the freeze of both.
+cpuid.0x80000022 = 0x00000007 0x106 0 0
 
 msr.mtrr_variable = 8
 msr.mcg_cap = 0x11c
