@@ -18,10 +18,10 @@ import harness
 from harness import BUILD, KERNEL, PMUSIM, equal, ok, run
 from mutants import mutants
 
-CHAPTERS = ("14-", "15-", "18-", "22-", "23-")
+CHAPTERS = ("14-", "15-", "18-", "22-", "23-", "24-")
 # Without the screen a run takes a third of the time. A break may leave an endless interrupt behind: the
 # watchdog then ends that experiment, the sooner the better.
-CMDLINE = "run=14-*,15-*,18-*,22-*,23-* console=serial watchdog=500"
+CMDLINE = "run=14-*,15-*,18-*,22-*,23-*,24-* console=serial watchdog=500"
 SECONDS = 300  # an endless interrupt costs each experiment the watchdog's time
 DIFF_SECONDS = 300  # each of many differences is shrunk
 GUEST_LIMIT = 5000000  # instructions: a broken machine may hang or print for ever

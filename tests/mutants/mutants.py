@@ -11,7 +11,7 @@ The tables are experiments.txt, model.txt and interpreter.txt beside this file. 
     @ FILE                        a change: the lines with - or a blank stand in FILE in one place alone, whatever
     -LINE                         their spaces; those with - go, those with + come
     +LINE
-    red experiments PROFILE N-N … exactly these are not ok (run=14-*,15-*,18-*,22-*,23-*, two processors); PROFILE may
+    red experiments PROFILE N-N … exactly these are not ok (run=14-*,15-*,18-*,22-*,23-*,24-*, two processors); PROFILE may
                                   have settings: arrowlake,processors=e
     red model FUNCTION …          tests of tests/model
     red guest NAME: POINT         a point of tests/guests/NAME.S, on skylake
