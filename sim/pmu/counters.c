@@ -250,20 +250,6 @@ static bool counter_sync(struct pmu *pmu, struct counter *c, unsigned width)
 #define FOR_EACH_COUNTING(pmu, bit, m)                                                             \
     for (uint64_t m = (pmu)->counting; m != 0 && ((bit) = __builtin_ctzll(m), true); m &= m - 1)
 
-uint64_t pmc_read(struct pmu *pmu, unsigned i)
-{
-    counters_sync(pmu);
-    return pmu->general[i].value;
-}
-
-bool pmc_set(struct pmu *pmu, struct counter *c, uint64_t value)
-{
-    counters_sync(pmu);
-    c->value = value;
-    counters_reschedule(pmu);
-    return true;
-}
-
 struct counter *counter_at(struct pmu *pmu, unsigned bit)
 {
     return bit < PMU_MAX_GENERAL ? &pmu->general[bit] : &pmu->fixed[bit - GLOBAL_FIXED_SHIFT];
@@ -487,7 +473,7 @@ static void configure_general(struct pmu *pmu, unsigned i)
      * any event will do. */
     config.precise =
         e && (e->pebs || has_extended_pebs(pmu, 0)) && !config.edge && !(sel & PERFEVTSEL_ANY);
-    config.adaptive = (sel & PERFEVTSEL_ADAPTIVE) && !pmu->profile->amd;
+    config.adaptive = sel & PERFEVTSEL_ADAPTIVE;
     if (errata_counts_clocks(pmu, i)) {
         config.event = EV_SLOTS;
         config.unit = UNIT_CORE_CYCLE;

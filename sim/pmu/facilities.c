@@ -21,8 +21,8 @@ static uint64_t existing(const struct pmu *pmu, const struct field *f, unsigned 
     return mask;
 }
 
-static uint32_t subleaf_word(const struct profile *p, uint32_t leaf, unsigned subleaf,
-                             enum cpuid_word word)
+static uint32_t profile_subleaf(const struct profile *p, uint32_t leaf, unsigned subleaf,
+                                enum cpuid_word word)
 {
     for (unsigned i = 0; i < p->n_cpuid; i++) {
         const struct cpuid_leaf *l = &p->cpuid[i];
@@ -36,7 +36,13 @@ static uint32_t subleaf_word(const struct profile *p, uint32_t leaf, unsigned su
 
 uint32_t profile_word(const struct profile *p, uint32_t leaf, enum cpuid_word word)
 {
-    return subleaf_word(p, leaf, 0, word);
+    return profile_subleaf(p, leaf, 0, word);
+}
+
+static uint32_t subleaf_word(const struct pmu *pmu, uint32_t leaf, unsigned subleaf,
+                             enum cpuid_word word)
+{
+    return profile_subleaf(pmu->profile, leaf, subleaf, word);
 }
 
 uint32_t cpuid_word(const struct pmu *pmu, uint32_t leaf, enum cpuid_word word)
@@ -48,11 +54,10 @@ uint32_t cpuid_word(const struct pmu *pmu, uint32_t leaf, enum cpuid_word word)
  */
 uint32_t extended_word(const struct pmu *pmu, unsigned subleaf, enum cpuid_word word)
 {
-    const struct profile *p = pmu->profile;
-    if (!(subleaf_word(p, 7, 1, CPUID_EAX) & CPUID_7_1_EAX_ARCH_PERFMON_EXT) ||
+    if (!(subleaf_word(pmu, 7, 1, CPUID_EAX) & CPUID_7_1_EAX_ARCH_PERFMON_EXT) ||
         !(cpuid_word(pmu, 0x23, CPUID_EAX) >> subleaf & 1))
         return 0;
-    return subleaf_word(p, 0x23, subleaf, word);
+    return subleaf_word(pmu, 0x23, subleaf, word);
 }
 
 bool always(const struct pmu *pmu, unsigned i)

@@ -207,9 +207,11 @@ void counters_reschedule(struct pmu *pmu);
 /* The total of the rings in which a counter counts. */
 uint64_t ring_total(const struct pmu *pmu, const struct counter *c, enum cpu_event e);
 
-/* The value of general counter i, and a new one for any counter, which fits it. */
-uint64_t pmc_read(struct pmu *pmu, unsigned i);
-bool pmc_set(struct pmu *pmu, struct counter *c, uint64_t value);
+/* ---- msr.c ---- */
+
+/* The value of general counter i, and a new one, which fits, for any counter. */
+uint64_t read_pmc(struct pmu *pmu, unsigned i);
+bool set_counter(struct pmu *pmu, struct counter *c, uint64_t value);
 
 /* ---- reload.c: bitmaps of counters are as in IA32_PERF_GLOBAL_CTRL ---- */
 

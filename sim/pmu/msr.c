@@ -166,10 +166,24 @@ static uint64_t lbr_tos_mask(const struct pmu *pmu)
 
 /* ---- Counters ---- */
 
+uint64_t read_pmc(struct pmu *pmu, unsigned i)
+{
+    counters_sync(pmu);
+    return pmu->general[i].value;
+}
+
 static uint64_t read_fixed(struct pmu *pmu, unsigned i)
 {
     counters_sync(pmu);
     return pmu->fixed[i].value;
+}
+
+bool set_counter(struct pmu *pmu, struct counter *c, uint64_t value)
+{
+    counters_sync(pmu);
+    c->value = value;
+    counters_reschedule(pmu);
+    return true;
 }
 
 /* SDM vol. 3 "Full-Width Writes to Performance Counter Registers": a write by the old address
@@ -177,19 +191,19 @@ static uint64_t read_fixed(struct pmu *pmu, unsigned i)
 static bool write_pmc(struct pmu *pmu, unsigned i, uint64_t value)
 {
     uint64_t extended = (uint64_t)(int64_t)(int32_t)value;
-    return pmc_set(pmu, &pmu->general[i], extended & general_mask(pmu));
+    return set_counter(pmu, &pmu->general[i], extended & general_mask(pmu));
 }
 
 static bool write_a_pmc(struct pmu *pmu, unsigned i, uint64_t value)
 {
-    return pmc_set(pmu, &pmu->general[i], value);
+    return set_counter(pmu, &pmu->general[i], value);
 }
 
 static bool write_fixed(struct pmu *pmu, unsigned i, uint64_t value)
 {
     if (i == SLOTS_COUNTER)
         metrics_tear(pmu);
-    return pmc_set(pmu, &pmu->fixed[i], value & bits(pmu->profile->pmu.fixed_width));
+    return set_counter(pmu, &pmu->fixed[i], value & bits(pmu->profile->pmu.fixed_width));
 }
 
 /* The logging bit is a bit of some counters alone. */
@@ -462,10 +476,10 @@ static bool write_ler_to(struct pmu *pmu, unsigned i, uint64_t value)
 // clang-format off
 const struct msr_rule intel_msrs[] = {
     /* first, stride, most, exists */
-    {MSR_IA32_PMC0,                   1, PMU_MAX_GENERAL,   has_general,        .read = pmc_read, .takes = any_value, .write = write_pmc},
-    {MSR_IA32_A_PMC0,                 1, PMU_MAX_GENERAL,   has_full_width,     .read = pmc_read, .takes = general_mask, .write = write_a_pmc},
+    {MSR_IA32_PMC0,                   1, PMU_MAX_GENERAL,   has_general,        .read = read_pmc, .takes = any_value, .write = write_pmc},
+    {MSR_IA32_A_PMC0,                 1, PMU_MAX_GENERAL,   has_full_width,     .read = read_pmc, .takes = general_mask, .write = write_a_pmc},
     {MSR_IA32_PERFEVTSEL0,            1, PMU_MAX_GENERAL,   has_general,        KEPT(perfevtsel), .takes = perfevtsel_mask, .write = write_perfevtsel},
-    {MSR_IA32_PMC_GP0_CTR,            MSR_IA32_PMC_STRIDE, PMU_MAX_GENERAL,   has_strided_general, .read = pmc_read, .takes = general_mask, .write = write_a_pmc},
+    {MSR_IA32_PMC_GP0_CTR,            MSR_IA32_PMC_STRIDE, PMU_MAX_GENERAL,   has_strided_general, .read = read_pmc, .takes = general_mask, .write = write_a_pmc},
     {MSR_IA32_PMC_GP0_CFG_A,          MSR_IA32_PMC_STRIDE, PMU_MAX_GENERAL,   has_strided_general, KEPT(perfevtsel), .takes = perfevtsel_mask, .write = write_perfevtsel},
     {MSR_IA32_PMC_FX0_CTR,            MSR_IA32_PMC_STRIDE, PROFILE_MAX_FIXED, has_strided_fixed,   .read = read_fixed, .takes = fixed_mask, .write = write_fixed},
     {MSR_IA32_PMC_GP0_CFG_B,          MSR_IA32_PMC_STRIDE, PMU_MAX_GENERAL,   has_general_reload,  KEPT(general_cfg_b), .takes = reload_causes_mask, .steers = true},
@@ -509,7 +523,7 @@ const struct msr_rule intel_msrs[] = {
 /* SDM vol. 2 "RDPMC": ECX[31:16] is the type, ECX[15:0] the index; an unsupported encoding is #GP.
  * A processor without architectural performance monitoring has no counters here. */
 const struct rdpmc_rule intel_rdpmc[] = {
-    {0,             PMU_MAX_GENERAL,   has_general, pmc_read},
+    {0,             PMU_MAX_GENERAL,   has_general, read_pmc},
     {RDPMC_FIXED,   PROFILE_MAX_FIXED, has_fixed,   read_fixed},
     {RDPMC_METRICS, 1,                 has_metrics, rdpmc_metrics},
     {.most = 0},

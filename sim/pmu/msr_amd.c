@@ -80,7 +80,7 @@ static bool write_select(struct pmu *pmu, unsigned i, uint64_t value)
 
 static bool write_counter(struct pmu *pmu, unsigned i, uint64_t value)
 {
-    return pmc_set(pmu, &pmu->general[i], value & bits(pmu->profile->pmu.general_width));
+    return set_counter(pmu, &pmu->general[i], value & bits(pmu->profile->pmu.general_width));
 }
 
 /* ---- PerfMonV2 ---- */
@@ -178,9 +178,9 @@ void pmu_count_retired(struct pmu *pmu, bool on)
 const struct msr_rule amd_msrs[] = {
     /* The first four by the old address are the same registers. */
     {MSR_AMD_PERF_EVT_SEL0,    1, AMD_LEGACY_COUNTERS, is_legacy, KEPT(perfevtsel), .takes = any_value, .write = write_select},
-    {MSR_AMD_PERF_LEGACY_CTR0, 1, AMD_LEGACY_COUNTERS, is_legacy, .read = pmc_read, .takes = any_value, .write = write_counter},
+    {MSR_AMD_PERF_LEGACY_CTR0, 1, AMD_LEGACY_COUNTERS, is_legacy, .read = read_pmc, .takes = any_value, .write = write_counter},
     {MSR_AMD_PERF_CTL0, AMD_PERF_STRIDE, AMD_CORE_COUNTERS, is_extended, KEPT(perfevtsel), .takes = any_value, .write = write_select},
-    {MSR_AMD_PERF_CTR0, AMD_PERF_STRIDE, AMD_CORE_COUNTERS, is_extended, .read = pmc_read, .takes = any_value, .write = write_counter},
+    {MSR_AMD_PERF_CTR0, AMD_PERF_STRIDE, AMD_CORE_COUNTERS, is_extended, .read = read_pmc, .takes = any_value, .write = write_counter},
     {MSR_AMD_PERF_CNTR_GLOBAL_STATUS,     1, 1, has_global, .read = read_status},
     {MSR_AMD_PERF_CNTR_GLOBAL_CTL,        1, 1, has_global, KEPT(global_ctrl), .takes = any_value, .write = write_global_ctl},
     {MSR_AMD_PERF_CNTR_GLOBAL_STATUS_CLR, 1, 1, has_global, .read = read_zero, .takes = any_value, .write = write_status_clr},
@@ -216,7 +216,7 @@ const struct msr_rule amd_msrs[] = {
 /* APM vol. 3 "RDPMC": ECX is the counter's number; those of the northbridge and of the L3 cache
  * would come behind, which no profile has. */
 const struct rdpmc_rule amd_rdpmc[] = {
-    {0, PMU_MAX_GENERAL, has_general, pmc_read},
+    {0, PMU_MAX_GENERAL, has_general, read_pmc},
     {.most = 0},
 };
 // clang-format on

@@ -18,6 +18,7 @@ int main(void)
            _cmocka_run_group_tests("lbr_log", lbr_log_tests, n_lbr_log_tests, NULL, NULL) +
            _cmocka_run_group_tests("bts", bts_tests, n_bts_tests, NULL, NULL) +
            _cmocka_run_group_tests("pebs", pebs_tests, n_pebs_tests, NULL, NULL) +
+           _cmocka_run_group_tests("amd", amd_tests, n_amd_tests, NULL, NULL) +
            _cmocka_run_group_tests("apic_extended", apic_extended_tests, n_apic_extended_tests,
                                    NULL, NULL);
 }
