@@ -5,6 +5,8 @@ A stand-in for QEMU plays the hosts; then, where /dev/kvm works, the real one.
 """
 
 import os
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 
 import harness
 from harness import ALL, SCRATCH, check_clean, equal, ok, run, skip
@@ -72,6 +74,25 @@ ok(result.status == 124 and "not done after 2 s" in result.err, "a guest that ha
 result = run("scripts/run", env={"ENGINE": "tcg", "LIMIT": "soon"})
 ok(result.status == 2 and "LIMIT" in result.err, "a wrong LIMIT is named", result)
 
+# What KVM shows of its hosts' PMUs, and what the probe makes of it: leaf 0's vendor in EBX, EDX, ECX.
+loader = SourceFileLoader("kvm_pmu", "scripts/kvm-pmu")
+probe = module_from_spec(spec_from_loader(loader.name, loader))
+loader.exec_module(probe)
+INTEL = {0: (0x16, 0x756E6547, 0x6C65746E, 0x49656E69)}
+AMD = {0: (0x10, 0x68747541, 0x444D4163, 0x69746E65)}
+HYGON = {0: (0x0D, 0x6F677948, 0x656E6975, 0x6E65476E)}
+CORE = {0x80000001: (0, 0, 1 << 23, 0)}
+for host, leaves, off, there, words in [
+    ("Intel", {**INTEL, 0x0A: (0x07300404, 0, 0, 0x603)}, False, True, "perfmon v4, 4 general counters"),
+    ("Intel without one", {**INTEL, 0x0A: (0, 0, 0, 0)}, False, False, "leaf 0AH"),
+    ("Zen 4", {**AMD, **CORE, 0x80000022: (1, 6, 0, 0)}, False, True, "AMD PerfMonV2, 6 core counters"),
+    ("Zen 2", {**AMD, **CORE}, False, True, "AMD's 6 core counters"),
+    ("Hygon", {**HYGON, **CORE}, False, True, "AMD's 6 core counters"),
+    ("K10", {**AMD, 0x80000001: (0, 0, 0, 0)}, False, True, "AMD's 4 counters of old"),
+    ("Zen 4 with enable_pmu=0", {**AMD, **CORE, 0x80000022: (1, 6, 0, 0)}, True, False, "enable_pmu says no"),
+]:
+    said = probe.offered(leaves, off)
+    ok(said[0] == there and words in said[1], f"scripts/kvm-pmu knows the host: {host}", said)
 
 
 def real(experiments, words=""):
