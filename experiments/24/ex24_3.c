@@ -1,4 +1,5 @@
 /* Experiment 24-3 · Overflow and the PMI on AMD. */
+#include "kernel/msr.h"
 #include "kernel/trap.h"
 #include "lab/bodies.h"
 #include "lab/enumeration.h"
@@ -9,7 +10,7 @@
 #include "pmu/pmu.h"
 #include "x86/apic.h"
 
-enum { START, AS_FIXED, AS_NMI, TOLD, CLEARED, OPEN, AGAIN, EACH, IN_WINDOW };
+enum { START, AS_FIXED, AS_NMI, TOLD, CLEARED, OPEN, AGAIN, EACH, CLOSE, CLOSE_NMI, IN_WINDOW };
 
 static const char *const checks[] = {
     [START] = "a counter takes the start value in its full width",
@@ -21,6 +22,8 @@ static const char *const checks[] = {
     [OPEN] = "nothing masks the LVT entry: it is open in the handler and behind it",
     [AGAIN] = "armed once more, with the LVT entry left alone, a second PMI comes",
     [EACH] = "the overflow of each counter is told as its own, and as no other's",
+    [CLOSE] = "of two overflows close together each is told once, and no interrupt is left over",
+    [CLOSE_NMI] = "the same by NMIs",
     [IN_WINDOW] = "the interrupted RIP lies in the window",
 };
 
@@ -46,12 +49,19 @@ const struct experiment ex24_3 = {
  * The entry is written here for both ways of delivery, whatever pmi= says on the command line: a
  * fixed interrupt owes an EOI, an NMI none.
  *
+ * Two counters that overflow close together may raise two interrupts, and the first to be handled
+ * find both: the second has nothing left to do and is no error. So the distance between them goes
+ * from nothing past the time that a PMI takes to come, and each overflow must be told once.
+ *
  * What can go wrong: the entry masked as on Intel's, so that one PMI is the last; a status bit that
  * stays; an NMI that comes late, when the counter is armed anew or off.
  */
 #define SELECT         (pmu_event(PMU_EVENT_INSTRUCTIONS) | PERFEVTSEL_USR | PERFEVTSEL_OS | PERFEVTSEL_INT)
 #define ITERATIONS     100000
 #define OVERFLOW_AFTER 20000
+#define CLOSE_AFTER    2000 /* more than lies between the start of the one and of the other */
+#define CLOSE_SPIN     2000
+#define DISTANCES      400
 
 static struct {
     uint64_t status, rip, value, clearing;
@@ -130,6 +140,45 @@ static bool told_as_its_own(unsigned counter)
     return right;
 }
 
+static struct {
+    uint64_t told[2]; /* overflows, by the counter */
+} close_by;
+
+static void on_close(const struct pmi *pmi)
+{
+    for (unsigned n = 0; n < 2; n++)
+        close_by.told[n] += pmi->status >> n & 1;
+}
+
+/* Counters 0 and 1. Where a window is one counter's, the other runs from before it. */
+static void overflow_both(uint64_t distance)
+{
+    bool together = pmu_info()->global_ctrl;
+    pmu_select(0, SELECT);
+    pmu_write_overflow_in(0, CLOSE_AFTER);
+    pmu_write_overflow_in(1, CLOSE_AFTER + distance);
+    wrmsr(pmu_select_msr(1), SELECT | PERFEVTSEL_EN);
+    pmu_count(together ? PMU_MASK(0) | PMU_MASK(1) : PMU_MASK(0), body_spin, CLOSE_SPIN);
+    wrmsr(pmu_select_msr(1), 0);
+}
+
+static void check_close(unsigned which)
+{
+    close_by = (typeof(close_by)){0};
+    pmu_set_pmi_handler(on_close, PMI_STOP);
+    unsigned before = pmu_pmi_count();
+    uint64_t distance = 0;
+    while (distance < DISTANCES && close_by.told[0] == distance && close_by.told[1] == distance)
+        overflow_both(distance++);
+    value_u64("overflows_of_each", distance);
+    value_u64("told_of_0", close_by.told[0]);
+    value_u64("told_of_1", close_by.told[1]);
+    value_u64("pmis", pmu_pmi_count() - before);
+    value_u64("unexpected", pmu_unexpected_count());
+    check(which, distance == DISTANCES && close_by.told[0] == distance &&
+                     close_by.told[1] == distance && pmu_unexpected_count() == 0);
+}
+
 static void run(void)
 {
     const uint32_t fixed = APIC_LVT_DELIVERY_FIXED | LAPIC_VECTOR_PMI;
@@ -161,6 +210,11 @@ static void run(void)
     bool each = enumerated_all(pmu_all_counters(), told_as_its_own);
     value_u64("unexpected", pmu_unexpected_count());
     check(EACH, each && pmu_unexpected_count() == 0);
+
+    deliver_as(fixed);
+    check_close(CLOSE);
+    deliver_as(APIC_LVT_DELIVERY_NMI);
+    check_close(CLOSE_NMI);
 
     value_hex("rip", rip);
     value_hex("window", (uint64_t)pmu_window_open);
