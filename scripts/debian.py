@@ -1,10 +1,11 @@
 """Debian's kernel and perf, fetched by apt and made ready to boot; nothing is installed on the host.
 
-prepare(folder) leaves there, of the packages linux-image-amd64, linux-perf and busybox-static:
+prepare(folder) leaves there, of the packages linux-image-amd64, linux-perf, busybox-static and some of whose programs
+perf's tests make use:
 
   vmlinuz    the kernel as the package has it (a bzImage)
   vmlinux    what is packed in it, an ELF file: a boot that unpacks it itself takes ten times as long
-  base.cpio  the initial file system: busybox, perf, and the libraries that perf needs
+  base.cpio  the initial file system: busybox, perf and its tests, and the libraries that the programs need
   made-of    which packages those are; when it is there all is there, and nothing is fetched
 
 No root is needed. Where apt's own lists are missing or out of date, lists are fetched into the folder.
@@ -22,7 +23,18 @@ import struct
 import subprocess
 import tarfile
 
-KERNEL, PERF, BUSYBOX = "linux-image-amd64", "linux-perf", "busybox-static"
+KERNEL = "linux-image-amd64"
+PERF = "linux-perf"
+# The other files: of which package, their path there as a pattern, their place here.
+FILES = (
+    (PERF, r"usr/bin/perf", "usr/bin/perf"),
+    (PERF, r"usr/lib/perf-core/tests/shell/([^/]+\.sh)", r"usr/lib/perf-core/tests/shell/\1"),
+    ("busybox-static", r"(usr/)?bin/busybox", "bin/busybox"),
+    # What perf's tests of itself use: a `sleep` with libraries, what busybox lacks, a disassembler.
+    ("coreutils", r"(?:usr/)?bin/(nice|sleep)", r"usr/bin/\1"),
+    ("binutils-x86-64-linux-gnu", r"usr/bin/x86_64-linux-gnu-objdump", "usr/bin/objdump"),
+)
+PACKAGES = sorted({package for package, _, _ in FILES})
 LOADER = "ld-linux-x86-64.so.2"
 LIBRARIES = re.compile(r"z?lib")  # how Debian's names of such packages begin
 LIBRARY = re.compile(r"(usr/)?lib(64|/x86_64-linux-gnu)?/[^/]+\.so[^/]*")  # where the loader looks by itself
@@ -156,9 +168,9 @@ class Libraries:
             content = self.files.get(content)
         return content
 
-    def closure(self, program):
-        """The libraries that a program needs, by name, and the names of those that are not there."""
-        found, missing, ahead = {}, set(), [LOADER, *needed(program)]
+    def closure(self, programs):
+        """The libraries that the programs need, by name, and the names of those that are not there."""
+        found, missing, ahead = {}, set(), [LOADER, *(name for program in programs for name in needed(program))]
         while ahead:
             name = ahead.pop()
             if name in found or name in missing:
@@ -172,18 +184,18 @@ class Libraries:
         return found, missing
 
 
-def fetch_libraries(apt, program, where):
-    """Fetches the packages of libraries on which perf's depends, until none is missing; gives them by name."""
-    libraries, known, ahead = Libraries(), set(), [PERF]
+def fetch_libraries(apt, programs, where):
+    """Fetches the packages of libraries on which the programs' depend, until none is missing; gives them by name."""
+    libraries, known, ahead = Libraries(), set(), PACKAGES
     missing = {LOADER}
     while missing:
         packages = sorted({name for package in ahead for name in apt.depends(package) if LIBRARIES.match(name)} - known)
         if not packages:
-            raise Missing(f"no package has the libraries {', '.join(sorted(missing))} that perf needs")
+            raise Missing(f"no package has the libraries {', '.join(sorted(missing))} that {', '.join(PACKAGES)} need")
         known.update(packages)
         for package in apt.download(packages, where):
             libraries.add(package)
-        found, missing = libraries.closure(program)
+        found, missing = libraries.closure(programs)
         ahead = packages
     return found
 
@@ -225,33 +237,33 @@ class Cpio:
         return b"".join(self.parts)
 
 
-def base_system(busybox, perf, libraries):
-    """busybox and perf; what the console needs before a /dev is there."""
+def base_system(files):
+    """These files, by their paths, and what the console needs before a /dev is there."""
     cpio = Cpio()
-    for path in ("bin", "dev", "etc", "lib", WHERE, "lib64", "proc", "root", "sys", "tmp", "usr", "usr/bin"):
+    parents = {str(parent) for path in files for parent in pathlib.PurePosixPath(path).parents} - {"."}
+    for path in sorted(parents | {"dev", "etc", "proc", "root", "sys", "tmp"}):
         cpio.folder(path)
     cpio.device("dev/console", 5, 1)
     cpio.device("dev/null", 1, 3)
     cpio.device("dev/ttyS0", 4, 64)
     cpio.file("etc/passwd", b"root::0:0:root:/root:/bin/sh\n", 0o644)
     cpio.file("etc/group", b"root:x:0:\n", 0o644)
-    cpio.file("bin/busybox", busybox)
     cpio.link("bin/sh", "busybox")
-    cpio.file("usr/bin/perf", perf)
-    for name in sorted(libraries):
-        cpio.file(f"lib64/{name}" if name == LOADER else f"{WHERE}/{name}", libraries[name])
+    for path in sorted(files):
+        cpio.file(path, files[path])
     return cpio.done()
 
 
 # ---- All together ----
 
 
-def first(package, pattern):
-    """The first file of a package with such a path."""
-    with contextlib.closing(members(package, re.compile(pattern))) as found:
-        for _, content in found:
-            return content
-    raise Missing(f"{package} has no {pattern}")
+def taken(package, pattern, place=""):
+    """The files of a package with such a path: place in the file system, content."""
+    path = None
+    for path, content in members(package, re.compile(pattern)):
+        yield re.fullmatch(pattern, path).expand(place), content
+    if path is None:
+        raise Missing(f"{package} has no {pattern}")
 
 
 def make(apt, folder):
@@ -261,17 +273,27 @@ def make(apt, folder):
     kernels = [name for name in apt.depends(KERNEL) if name.startswith("linux-image-")]
     if not kernels:
         raise Missing(f"{KERNEL} depends on no kernel")
-    files = apt.download([kernels[0], PERF, BUSYBOX], where)
-    package = {path.name.partition("_")[0]: path for path in files}
-    vmlinuz = first(package[kernels[0]], r"boot/vmlinuz-.*")
-    busybox = first(package[BUSYBOX], r"(usr/)?bin/busybox")
-    perf = first(package[PERF], r"usr/bin/perf")
-    libraries = fetch_libraries(apt, perf, where)
+    fetched = apt.download([kernels[0], *PACKAGES], where)
+    package = {path.name.partition("_")[0]: path for path in fetched}
+    with contextlib.closing(taken(package[kernels[0]], r"boot/vmlinuz-.*")) as found:
+        _, vmlinuz = next(found)
+    files = {}
+    for name, pattern, place in FILES:
+        files |= taken(package[name], pattern, place)
+    libraries = fetch_libraries(apt, list(files.values()), where)
+    for name in libraries:
+        files[f"lib64/{name}" if name == LOADER else f"{WHERE}/{name}"] = libraries[name]
     (folder / "vmlinuz").write_bytes(vmlinuz)
     (folder / "vmlinux").write_bytes(unpack_kernel(vmlinuz))
-    (folder / "base.cpio").write_bytes(base_system(busybox, perf, libraries))
+    (folder / "base.cpio").write_bytes(base_system(files))
     names = sorted(path.name for path in where.glob("*.deb"))
     return "".join(name.removesuffix(".deb").replace("%3a", ":") + "\n" for name in names)
+
+
+def complete(stamp):
+    """Whether all is there, and made of all the packages that are asked for today."""
+    made = {line.partition("_")[0] for line in stamp.read_text("utf-8").splitlines()} if stamp.exists() else set()
+    return made.issuperset(PACKAGES)
 
 
 def prepare(folder, say):
@@ -281,10 +303,11 @@ def prepare(folder, say):
     with open(folder / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         stamp = folder / "made-of"
-        if stamp.exists():
+        if complete(stamp):
             return
+        stamp.unlink(missing_ok=True)
         apt = Apt(folder)
-        say(f"fetching Debian's packages {KERNEL}, {PERF} and {BUSYBOX}, some 100 MB; this is done once")
+        say(f"fetching Debian's packages {', '.join([KERNEL, *PACKAGES])}, some 110 MB; this is done once")
         try:
             text = make(apt, folder)
         except Missing as why:
