@@ -46,8 +46,8 @@ def value_of(text, number):
         if len(match[1]) != int(match[2]) - int(match[3]) + 1:
             raise SystemExit(f"{LIST}:{number}: {text}: so many digits are no such field")
         return int(match[1], 2) << int(match[3])
-    if match := re.fullmatch(r"event ([0-9A-F]{2})H umask ([0-9A-F]{2})H", text):
-        return int(match[2], 16) << 8 | int(match[1], 16)
+    if match := re.fullmatch(r"event ([0-9A-F]?)([0-9A-F]{2})H umask ([0-9A-F]{2})H", text):  # AMD's: 12 bits
+        return int(match[1] or "0", 16) << 32 | int(match[3], 16) << 8 | int(match[2], 16)
     forms = "1A0H, 12, bit 22, bits 15:8, 100B at 10:8 or event C0H umask 00H"
     raise SystemExit(f"{LIST}:{number}: '{text}': must be of the form {forms}")
 
