@@ -67,13 +67,13 @@ class Part:
         return counts
 
 
-def boot(profile, commands, cpus="1", cmdline=""):
+def boot(profile, commands, cpus):
     """Boots that profile once; gives the run, and what each command printed, by its name."""
     script = "".join(f"echo '{SECTION}{name}'\n{command}\n" for name, command in commands.items())
-    words = {"O": str(BUILD), "PROFILE": profile, "CPUS": cpus, "CMD": script, "CMDLINE": cmdline, "ENGINE": "sim"}
+    words = {"O": str(BUILD), "PROFILE": profile, "CPUS": str(cpus), "CMD": script, "CMDLINE": "", "ENGINE": "sim"}
     result = run("scripts/linux", env=words, seconds=SECONDS)
     SCRATCH.mkdir(parents=True, exist_ok=True)
-    (SCRATCH / f"linux-{profile}.log").write_text(str(result), encoding="utf-8")
+    (SCRATCH / f"linux-{profile}-{cpus}.log").write_text(str(result), encoding="utf-8")
     parts, name = {}, None
     for line in result.out.splitlines():
         if line.startswith(SECTION):
@@ -159,14 +159,23 @@ def check_rings(profile, kind, part):
        f"{profile}: cycles of user and kernel are all cycles {kind.pmu}".rstrip(), part)  # fmt: skip
 
 
+def shares_turns():
+    """Of a round of shares: its turns, each of four instructions."""
+    return sum(int(turn) for turn in re.findall(r"^ +share \w+, (\d+)", text_of("shares"), re.M))
+
+
+def shares_instructions():
+    """Of shares-long: a round has also three calls with a MOV and a RET each, a DEC and a jump; four are around."""
+    return constant("shares-long", "ROUNDS") * (4 * shares_turns() + 11) + 4
+
+
 def check_multiplexed(profile, part):
     """More events than counters take turns; scaled up, each is near what it is."""
     counts = [line.split(",") for line in part.lines if line.count(",") >= 4]
     shares = [float(words[4]) for words in counts]
     values = [int(words[0]) for words in counts if words[0].isdigit()]
     # The three loops of shares are one branch in four instructions all the time: so is each part of the time.
-    turns = sum(int(turn) for turn in re.findall(r"^ +share \w+, (\d+)", text_of("shares"), re.M))
-    wanted = constant("shares-long", "ROUNDS") * (turns + 7) + 1  # of each round also three calls, three returns, one jump
+    wanted = constant("shares-long", "ROUNDS") * (shares_turns() + 7) + 1  # of each round also three calls, three returns, one jump
     ok(len(values) == len(counts) > 0 and min(shares) < 100 and all(abs(v - wanted) < wanted / 5 for v in values),
        f"{profile}: events that take turns are scaled to their counts", f"wanted {wanted}\n{part}")  # fmt: skip
 
@@ -183,6 +192,7 @@ class Listing:
 
     def __init__(self, program):
         self.branches = {}  # of each branch instruction: where it can go
+        self.calls = []  # of each call: where it is, and where it goes
         self.after = {}
         lines = run("objdump", "-d", "--no-show-raw-insn", BUILD / "linux/bin" / program).out.splitlines()
         found = [re.match(r" +([0-9a-f]+):\s+(\S+)\s*([0-9a-f]*)", line) for line in lines]
@@ -194,6 +204,7 @@ class Listing:
             self.after[at] = after
             if name == "call":
                 self.branches[at] = {int(target, 16)}
+                self.calls.append((at, int(target, 16)))
                 returns.append(after)
             elif name.startswith("j"):
                 self.branches[at] = {int(target, 16)} | ({after} if name != "jmp" else set())
@@ -261,6 +272,7 @@ def check_branches(profile, name, pairs, least, whole=True):
 PAIRS_OF_CALLS = 8
 TAKEN = constant("calls", "TURNS") - 1 + 7
 INSTRUCTIONS = 3 * constant("calls", "TURNS") + 11
+PLACES = 3 + 11  # of them different: inner's loop is 3 instructions
 
 
 def stacks_of(part):
@@ -299,15 +311,16 @@ def check_bts(profile, part):
     check_branches(profile, "intel_bts//u", pairs, (4 << 20) // 24 // 2)
 
 
-def check_callgraph(profile, part):
-    """--call-graph lbr: who is in inner came through middle, outer and _start."""
-    stacks = tally(part)
-    inner = [stack for stack in stacks if stack[0] == "inner"]
-    right = [stack for stack in inner if stack[:4] == ("inner", "middle", "outer", "_start")]
-    # The first samples' stack may begin in the middle: calls before the event's start left no record.
-    ok(len(inner) >= 100 and len(inner) - len(right) <= 2,
-       f"{profile}: perf record --call-graph lbr: inner, middle, outer, _start",
-       f"{len(stacks)} stacks, {len(inner)} in inner; " + str([s for s in inner if s not in right][:5]))  # fmt: skip
+def check_callgraph(profile, part, precise=False):
+    """--call-graph lbr: a sample's records are the calls that it is under, the newest first. _start, outer, middle and
+    inner stand in this order in memory, as each calls the next. By a PMI samples may all come at the same few places;
+    by PEBS, which has no skid, at each."""
+    samples, calls = stacks_of(part), sorted(Listing("calls").calls, reverse=True)
+    wrong = [(hex(at), pairs) for at, pairs in samples if list(pairs) != [call for call in calls if call[1] <= at]]
+    places = {at for at, _ in samples}
+    ok(len(samples) >= 100 and not wrong and len(calls) == 3 and (not precise or len(places) == PLACES),
+       f"{profile}: perf record --call-graph lbr{' by PEBS' * precise}: a sample's stack are the calls that it is under",
+       f"{len(samples)} samples, at {len(places)} places; wrong: {wrong[:5]}")  # fmt: skip
 
 
 def check_loads(profile, part):
@@ -339,11 +352,47 @@ def check_topdown(profile, kind, part):
            f"{profile}: … of a program whose slots go to {name} {kind.pmu}".rstrip(), f"{BOUND}: {row}")  # fmt: skip
 
 
+PERFS_OWN = 1000  # to enable and read a processor's events perf goes there itself: affinity__set(), in its evlist.c
+
+
+def check_hops(profile, own, part):
+    """System-wide: the processor on which perf is not counts what hops does there, and what perf does there with the
+    events themselves; the other that, and all of perf."""
+    before, after, branches = (constant("hops", f"HOPS_{name}") for name in ("BEFORE", "AFTER", "BRANCHES"))
+    # A hop's last part is on the next one's processor: processor 0 has the end, and of the start what perf lets it.
+    half = constant("hops", "HOPS") // 2
+    ends = {0: half * after + (half - 1) * before + constant("hops", "HOPS_END"), 1: half * (before + after)}
+    wanted = {f"CPU{cpu}": [ends[cpu], half * branches] for cpu in ends}
+    found = {}
+    for words in (line.split(",") for line in part.lines):
+        if words[0].startswith("CPU") and len(words) > 5 and words[1].isdigit():
+            found.setdefault(words[0], []).append(int(words[1]))
+    over = {cpu: [n - least for n, least in zip(found.get(cpu, ()), wanted[cpu])] for cpu in wanted}
+    other = f"CPU{1 - own}"
+    ok(all(len(each) == 2 and min(each) >= 0 for each in over.values()) and max(over[other]) <= PERFS_OWN,
+       f"{profile}: perf stat -a from CPU{own} counts on {other} what is done there", f"wanted {wanted}\n{part}")  # fmt: skip
+
+
+def check_pinned(profile, name, part, period=None):
+    """System-wide: each of two programs at once is sampled on its processor alone, its shares right there. Of
+    instructions it is known how many samples there are: what else runs there moves the first and the last."""
+    samples = tally(part)  # process, processor, function
+    where = {(process, cpu) for process, cpu, _ in samples}
+    ok(sorted(cpu for _, cpu in where) == ["[000]", "[001]"] and len({process for process, _ in where}) == 2,
+       f"{profile}: perf record -a {name}: each program on its processor", part)  # fmt: skip
+    for cpu in ("[000]", "[001]"):
+        own = Part([f"1 {symbol}" for _, at, symbol in samples if at == cpu])
+        check_shares(profile, f"-a {name} on processor {cpu}", own, 300, 3)
+        if period:
+            wanted = shares_instructions() / period
+            ok(abs(len(own.lines) - wanted) <= 2, f"{profile}: … a sample each {period} instructions",
+               f"{len(own.lines)} samples, wanted {wanted}")  # fmt: skip
+
+
 COUNT = "sort | uniq -c"
 SYMBOLS = "awk '{ print $2 }' | " + COUNT
 PAIRS = r"sed -E 's:(0x[0-9a-f]+/0x[0-9a-f]+)[^ ]*:\1:g' | " + COUNT
 PERIOD = 30011  # no more than 400 samples a tick: at 100 kHz and a tick of 4 ms Linux throttles
-STACKS = "awk 'NF { s = s \" \" $2 } !NF { print s; s = \"\" }' | " + COUNT
 
 
 def record(event, program, fields, more="", digest=COUNT, how="perf record"):
@@ -415,7 +464,9 @@ def commands_of(profile):
     if tools.bts and facts.version > 1:
         yield "bts", record("intel_bts//u", "calls", "ip,addr --itrace=b", "--per-thread"), check_bts
     if tools.callstack:
-        yield "stacks", record("cycles:u", "calls", "ip,sym", "-c 10007 --call-graph lbr", STACKS), check_callgraph
+        for precise in [""] + ["p"] * (tools.precise > 0):
+            yield (f"stacks {precise}", record("instructions:u" + precise, "calls", "ip,brstack -G", f"-c {PERIOD} --call-graph lbr", PAIRS),
+                   lambda p, part, precise=precise: check_callgraph(p, part, bool(precise)))  # fmt: skip
     # The event that a hybrid's rdpmc opens is the first kind's, and has no counter on another.
     yield ("rdpmc", "taskset 1 rdpmc",
            lambda p, part: equal(part.lines, [str(constant("rdpmc", "KNOWN"))], f"{p}: RDPMC in user space"))  # fmt: skip
@@ -424,6 +475,31 @@ def commands_of(profile):
         yield "perf test", perf_test_command(), check_perf_test
     if tools.metrics:
         yield "slots", "perf stat -x, -e slots:u known", check_slots
+
+
+def several(profile):
+    """The commands for two processors, both at work."""
+    # Where handlers take long Linux samples less. How many samples there are is checked here: it must not.
+    yield ("rate", "cd /proc/sys/kernel; echo 0 >nmi_watchdog; echo 100000 >perf_event_max_sample_rate; "
+           "echo 0 >perf_cpu_time_max_percent; cat perf_event_max_sample_rate; cd",
+           lambda p, part: equal(part.lines, ["100000"], f"{p}: perf may take 100000 samples a second"))  # fmt: skip
+    events = "instructions:u,branches:u"
+    yield ("hops", f"perf stat -x, -e {events} hops",
+           lambda p, part: equal([part.counts().get(each) for each in events.split(",")],
+                                 [constant("hops", "HOPS_INSTRUCTIONS"), constant("hops", "HOPS") * constant("hops", "HOPS_BRANCHES") + 1],
+                                 f"{p}: perf stat goes with a program from processor to processor"))  # fmt: skip
+    for own in (0, 1):
+        yield (f"hops {own}", f"taskset {1 << own} perf stat -a -A -x, -e {events} hops",
+               lambda p, part, own=own: check_hops(p, own, part))  # fmt: skip
+    both = "sh -c 'taskset 1 shares-long & taskset 2 shares-long & wait'"
+    process = "awk '{ print $1, $2, $4 }' | " + COUNT
+    for precise, event, period in (("", "instructions:u", 400009), ("pp", "cycles:upp", 100003)):
+        if not precise or TOOLS[profile].precise:
+            yield (f"pinned {precise}", record(event, both, "tid,cpu,ip,sym --comm shares-long", f"-a -c {period}", process),
+                   lambda p, part, event=event, period=period: check_pinned(p, event, part, period if event[0] == "i" else None))  # fmt: skip
+    if TOOLS[profile].branches and FACTS[profile][0].version > 1:
+        yield ("pairs -a", record("cycles:u", "taskset 2 calls", "ip,brstack --comm calls", "-a -c 50021 -j any,u", PAIRS),
+               lambda p, part: check_lbr(p, part, "-a -b"))  # fmt: skip
 
 
 # ---- What perf tests itself ----
@@ -530,8 +606,7 @@ def check_slots(profile, part):
     ok(slots >= constant("known", "KNOWN_INSTRUCTIONS"), f"{profile}: slots", part)
 
 
-def check(profile, result, parts):
-    steps = list(commands_of(profile))
+def check(profile, steps, result, parts):
     ok(result.status == 0 and list(parts) == [name for name, _, _ in steps], f"{profile}: Linux boots, runs perf, ends",
        result)  # fmt: skip
     for name, _, test in steps:
@@ -539,11 +614,22 @@ def check(profile, result, parts):
             test(profile, parts[name])
 
 
+def boots(profile):
+    """What a profile is booted for: the steps, and with how many processors. A hybrid has one of each kind."""
+    steps, kinds = list(commands_of(profile)), len(FACTS[profile])
+    if not TOOLS[profile] or not (WHOLE or sys.argv[1:]):
+        return [(profile, steps, kinds)]
+    if kinds == 2:
+        return [(profile, steps + list(several(profile)), 2)]
+    return [(profile, steps, kinds), (profile, [("dmesg", "dmesg", check_dmesg), *several(profile)], 2)]
+
+
 def main():
+    todo = [each for profile in PROFILES for each in boots(profile)]
     with concurrent.futures.ThreadPoolExecutor(2 if WHOLE else 1) as pool:
-        runs = pool.map(lambda name: boot(name, {step: line for step, line, _ in commands_of(name)}, str(len(FACTS[name]))), PROFILES)
-        for profile, (result, parts) in zip(PROFILES, runs):
-            check(profile, result, parts)
+        runs = pool.map(lambda each: boot(each[0], {name: line for name, line, _ in each[1]}, each[2]), todo)
+        for (profile, steps, _), (result, parts) in zip(todo, runs):
+            check(profile, steps, result, parts)
     harness.done()
 
 
