@@ -18,10 +18,18 @@ BITS = re.compile(
     r"(?:CPUID\.(?P<leaf>[0-9A-F]+?)H?(?:\.(?P<sub>\d+))?:(?P<register>E[ABCD]X)|(?P<msr>IA32_PERF_CAPABILITIES))"
     r"\[(?:(?P<high>\d+):)?(?P<low>\d+)\](?: \(\w+\))? (?P<how>=|<) (?P<value>\d+)"
 )
+HIGHEST = re.compile(r"CPUID maximum extended leaf is (?P<is>[0-9A-F]+)H < (?P<wanted>[0-9A-F]+)H")
 FORMAT = re.compile(r"PEBS record format (?P<value>\d+) \(IA32_PERF_CAPABILITIES\[11:8\]\)")
 PROFILES = {path.stem: path.read_text(encoding="utf-8") for path in pathlib.Path("sim/profiles").glob("*.profile")}
 AMD = {name for name, text in PROFILES.items() if re.search(r"^cpuid\.0x0 = \S+ 0x68747541 ", text, re.MULTILINE)}  # "Auth"
 PECULIAR = {
+    "events of eight bits: CPUID.1:EAX tells family FH < 10H": {"k8"},
+    "IA32_DEBUGCTL[6] (TR) cannot be set": AMD,
+    "no SYSENTER in 64-bit mode on this vendor's processors": AMD,
+    "no call-stack mode: LbrSelect (C000010EH) has no such bit": AMD,
+    "no PEBS: IA32_MISC_ENABLE[12] = 1": {"merom"},
+    "no PMU of AMD's: the vendor in CPUID.0 is GenuineIntel": PROFILES.keys() - AMD,
+    "no single branch record: MSR 1DBH raises #GP": PROFILES.keys() - AMD,
     "the counters have one address, which takes their whole width": AMD,
     "no event of masked interrupts is known but of Goldmont and Goldmont Plus (CPUID.1:EAX)":
         PROFILES.keys() - {"goldmont"},
@@ -75,6 +83,9 @@ def untrue(reason, profile):
     if reason in PECULIAR:
         return "" if profile in PECULIAR[reason] else f"only {sorted(PECULIAR[reason])} may say so"
     told = list(BITS.finditer(reason))
+    if match := HIGHEST.search(reason):
+        highest = int(fields(profile).get("cpuid.0x80000000", "0").split()[0], 0)
+        return "" if highest == int(match["is"], 16) < int(match["wanted"], 16) else f"it is {highest:08X}H"
     if match := FORMAT.search(reason):
         is_format = int(fields(profile)["pmu.capabilities"], 0) >> 8 & 15
         return "" if is_format == int(match["value"]) else f"the format is {is_format}"

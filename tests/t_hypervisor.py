@@ -131,7 +131,7 @@ PROBED = [
     ("kvm", [], ["msr-ignore=0x4c1"], "run=15-3", FAILS,
      ["\n# note: IA32_A_PMC0 (4C1H) cannot be set, against IA32_PERF_CAPABILITIES[13]\n1..", "\nnot ok - ex15-3 "], []),
     ("kvm", [], ["msr-ignore=0x309", "msr-ignore=0x38d", "msr-ignore=0x38f"], "run=15-1", FAILS,
-     ["\n# note: IA32_FIXED_CTRx (309H) cannot be set, against CPUID.0AH\n"
+     ["\n# note: IA32_FIXED_CTR0 (309H) cannot be set, against CPUID.0AH\n"
       "# note: IA32_FIXED_CTR_CTRL (38DH) cannot be set, against CPUID.0AH\n"
       "# note: IA32_PERF_GLOBAL_CTRL (38FH) cannot be set, against CPUID.0AH\n1..",
       "\nnot ok - ex15-1 an all-ones write to a fixed counter"], ["note: IA32_PMC0"]),

@@ -24,11 +24,38 @@ NO_LOG = "no events in branch records: CPUID.1CH:ECX[19:16] = 0"
 NO_MASKED = "no event of masked interrupts is known but of Goldmont and Goldmont Plus (CPUID.1:EAX)"
 NO_COUNTERS = "no counters in records: PEBS record format 5 (IA32_PERF_CAPABILITIES[11:8])"
 
+NOT_AMD = {
+    "no PMU of AMD's: the vendor in CPUID.0 is GenuineIntel",
+    "no single branch record: MSR 1DBH raises #GP",
+    "no IBS: CPUID.80000001H:ECX[10] = 0",
+}
+# What AMD's newest have not: what is Intel's alone, and a hypervisor's extension.
+NOT_INTEL = {
+    "no fixed counters: AMD's processors have none (CPUID.0AH:EAX[7:0] = 0)",
+    "no PEBS: AMD's processors have none (CPUID.1:EDX[21] (DS) = 0)",
+    "no BTS: AMD's processors have none (CPUID.1:EDX[21] (DS) = 0)",
+    "IA32_DEBUGCTL[6] (TR) cannot be set",
+    "no IA32_PERF_GLOBAL_INUSE: CPUID.0AH:EAX[7:0] < 4",
+    "no SYSENTER in 64-bit mode on this vendor's processors",
+    "no TOS: entry 0 is always the newest (CPUID.80000022H:EAX[1] = 1)",
+    "no architectural branch records: CPUID.7:EDX[19] = 0",
+    "no call-stack mode: LbrSelect (C000010EH) has no such bit",
+    "the counters have one address, which takes their whole width",
+    "no SVM, so no guests: CPUID.80000001H:ECX[2] = 0",
+    *NO_VERSION_6,
+    NO_ASCI,
+    NO_MASKED,
+    NO_HYBRID,
+}
+NO_FREEZE = "no freeze on a PMI (FPMCI): CPUID.80000022H:EAX[2] = 0"
+
 # What today's processors skip, and nothing else; that each reason of any profile is so, tests/lacks.py looks up.
 LACKS = {
-    "sapphirerapids": {NO_TOS, NO_MASKED, NO_HYBRID, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6, NO_METRICS_CLEAR},
-    "alderlake": {NO_ASCI, NO_TOS, NO_MASKED, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6, NO_METRICS_CLEAR},
-    "arrowlake": {NO_ASCI, NO_TOS, NO_MASKED},
+    "sapphirerapids": {*NOT_AMD, NO_TOS, NO_MASKED, NO_HYBRID, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6, NO_METRICS_CLEAR},
+    "alderlake": {*NOT_AMD, NO_ASCI, NO_TOS, NO_MASKED, NO_COUNTERS, NO_RETIRE_LATENCY, NO_LOG, *NO_VERSION_6, NO_METRICS_CLEAR},
+    "arrowlake": {*NOT_AMD, NO_ASCI, NO_TOS, NO_MASKED},
+    "zen4": {*NOT_INTEL, NO_FREEZE},
+    "zen5": NOT_INTEL,
 }
 
 

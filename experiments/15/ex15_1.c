@@ -112,12 +112,16 @@ static void check_one_past(const struct pmu_info *info)
                   info->n_general, past);
     bool counter_faults = !rdmsr_safe(pmu_counter_msr(past), &value);
     bool select_faults = !rdmsr_safe(pmu_select_msr(past), &value);
+    bool select_is_counter = pmu_select_msr(past) == pmu_counter_msr(0); /* AMD's four of old */
     value_str("rdmsr_counter", "%XH %s", (unsigned)pmu_counter_msr(past),
               counter_faults ? "#GP" : "answers");
     value_str("rdmsr_select", "%XH %s", (unsigned)pmu_select_msr(past),
-              select_faults ? "#GP" : "answers");
-    if ((counter_faults && select_faults) || !info->global_ctrl) {
-        check(ONE_PAST, counter_faults && select_faults);
+              select_faults       ? "#GP"
+              : select_is_counter ? "is general counter 0"
+                                  : "answers");
+    bool nothing = counter_faults && (select_faults || select_is_counter);
+    if (nothing || !info->global_ctrl) {
+        check(ONE_PAST, nothing);
         return;
     }
     uint32_t enable = info->kind->enable;
