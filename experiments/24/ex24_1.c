@@ -95,11 +95,11 @@ static void check_counters(void)
     check(WIDTH, enumerated_all(pmu_all_counters(), holds_all_bits));
 }
 
-/* What is written by one address is read by the other, for four of them; 0 is left. */
+/* What is written by one address is read by the other, for the first four; 0 is left. */
 static bool are_the_same(const struct pmu_bank *one, const struct pmu_bank *other, uint64_t value)
 {
     bool same = true;
-    for (unsigned n = 0; n < AMD_LEGACY_COUNTERS; n++) {
+    for (unsigned n = 0; n < AMD_LEGACY_COUNTERS && n < pmu_info()->n_general; n++) {
         const uint32_t a = pmu_bank_msr(one, n), b = pmu_bank_msr(other, n);
         uint64_t held = 0;
         bool right = wrmsr_safe(a, value + n) && rdmsr_safe(b, &held) && held == value + n;

@@ -164,6 +164,10 @@ static void overflow_both(uint64_t distance)
 
 static void check_close(unsigned which)
 {
+    if (pmu_no_general(2) != NULL) {
+        check_skip(which, "%s", pmu_no_general(2));
+        return;
+    }
     close_by = (typeof(close_by)){0};
     pmu_set_pmi_handler(on_close, PMI_STOP);
     unsigned before = pmu_pmi_count();

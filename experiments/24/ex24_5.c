@@ -277,6 +277,10 @@ static void check_cycles(void)
         check_skip_all(PARTS, BURSTS, "several counters in one window: %s", info->no_global_ctrl);
         return;
     }
+    if (pmu_no_general(3) != NULL) {
+        check_skip_all(PARTS, BURSTS, "%s", pmu_no_general(3));
+        return;
+    }
     count_three(AT_LEAST(1), BELOW(1), body_mixed, ITERATIONS); /* warms caches and predictors */
     check_parts(window_cycles());
     check_sum();
