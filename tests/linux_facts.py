@@ -105,22 +105,23 @@ class Tools:
     latency: bool = False  # mem_attr is set, and PEBS there
     topdown: bool = False  # hsw_events_attrs, which snb_events_attrs resembles, glm_, tnt_ and later: topdown-*
     metrics: bool = False  # slots and the metrics of Top-down, from icl_td_events_attrs on
+    tma: bool = False  # perf's own files have metrics TopdownL1 for it; of Alder Lake's, 6.1 opens neither kind's
     bts: bool = True
     watchdog: bool = True  # kvm_guest_init() puts it off in a guest
 
 
 TOOLS = {
     "none": None,
-    "kvm": Tools("skylake", topdown=True, bts=False, watchdog=False),
+    "kvm": Tools("skylake", topdown=True, tma=True, bts=False, watchdog=False),
     "merom": Tools("core2", branches=4),
     "core2": Tools("core2", 2, 4),
     "westmere": Tools("westmere", 2, 16, latency=True),
-    "sandybridge": Tools("sandybridge", 2, 16, latency=True, topdown=True),
-    "haswell": Tools("haswell", 3, 16, True, True, True),
-    "skylake": Tools("skylake", 3, 32, True, True, True),
+    "sandybridge": Tools("sandybridge", 2, 16, latency=True, topdown=True, tma=True),
+    "haswell": Tools("haswell", 3, 16, True, True, True, tma=True),
+    "skylake": Tools("skylake", 3, 32, True, True, True, tma=True),
     "goldmont": Tools("goldmont", 3, 32, True, topdown=True),
-    "icelake": Tools("icelake", 3, 32, True, True, True, True),
-    "sapphirerapids": Tools("sapphire_rapids", 3, 32, True, True, True, True),
+    "icelake": Tools("icelake", 3, 32, True, True, True, True, tma=True),
+    "sapphirerapids": Tools("sapphire_rapids", 3, 32, True, True, True, True, tma=True),
     "gracemont": Tools("gracemont", 3, 32, True, True, True),
     "alderlake": Tools("alderlake_hybrid", 3, 32, True, True, True, True),
     "arrowlake": Tools("generic_arch_v5+", 0, 32, True),

@@ -30,6 +30,7 @@ BAD = re.compile(
 HARMLESS = re.compile(r"apparmor|debug_pagealloc", re.IGNORECASE)
 
 SECTION = "== "
+SECTION_TMA = "-- "  # within a part
 
 
 def constant(program, name):
@@ -352,6 +353,19 @@ def check_topdown(profile, kind, part):
            f"{profile}: … of a program whose slots go to {name} {kind.pmu}".rstrip(), f"{BOUND}: {row}")  # fmt: skip
 
 
+def check_tma(profile, part):
+    """The same by the formulas of Intel's that perf has with it, which need more events than Linux's: where they take
+    turns, not all shares are of the same time."""
+    runs = "\n".join(part.lines).split(SECTION_TMA)[1:]
+    for name, text in zip(BOUND, runs):
+        shares = {metric: float(share) for share, metric in re.findall(r",(-?[0-9.]+),%  tma_(\w+)$", text, re.M)}
+        row = [shares.get(each, -1) for each in ("retiring", "bad_speculation", "frontend_bound", "backend_bound")]
+        together = set(re.findall(r"^\d+,,.*?,\d+,(\d+\.\d+),", text, re.M)) == {"100.00"}
+        ok(all(0 <= share <= 100 for share in row) and (not together or abs(sum(row) - 100) <= 0.2) and row[BOUND.index(name)] > 50,
+           f"{profile}: perf stat -M TopdownL1 of a program whose slots go to {name}", text)  # fmt: skip
+    equal(len(runs), len(BOUND), f"{profile}: … of all four")
+
+
 PERFS_OWN = 1000  # to enable and read a processor's events perf goes there itself: affinity__set(), in its evlist.c
 
 
@@ -441,6 +455,8 @@ def commands_of(profile):
             one = f" --cputype {kind.pmu.removeprefix('cpu_')}" if kind.pmu else ""
             yield (f"topdown {cpu}", "; ".join(f"{on} -a --topdown --td-level 1{one} bound {name}" for name in BOUND),
                    lambda p, part, kind=kind: check_topdown(p, kind, part))  # fmt: skip
+    if tools.tma:
+        yield "tma", "; ".join(f"echo '{SECTION_TMA}{name}'; perf stat -x, -a -M TopdownL1 bound {name}" for name in BOUND), check_tma
     # At a frequency Linux changes the period with each sample (perf_adjust_period()): they come as by chance. At four
     # instructions a cycle and 5.7 GHz, the fastest of the profiles, 160 million instructions take 7 ms, or 175 samples.
     yield ("frequency", record("cycles:u", "shares-long", "ip,sym", "-F 25000", SYMBOLS),

@@ -120,6 +120,7 @@ event.0x07.0x01 = LD_BLOCKS_PARTIAL.ADDRESS_ALIAS uncounted
 event.0x08.0x0e = DTLB_LOAD_MISSES.WALK_COMPLETED uncounted
 event.0x08.0x10 = DTLB_LOAD_MISSES.WALK_PENDING uncounted
 event.0x08.0x20 = DTLB_LOAD_MISSES.STLB_HIT uncounted
+event.0x0d.0x10 = INT_MISC.UOP_DROPPING uncounted
 event.0x24.0x21 = L2_RQSTS.DEMAND_DATA_RD_MISS uncounted
 event.0x24.0xe1 = L2_RQSTS.ALL_DEMAND_DATA_RD uncounted
 event.0x24.0xe2 = L2_RQSTS.ALL_RFO uncounted

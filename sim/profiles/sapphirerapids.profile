@@ -160,6 +160,7 @@ event.0x51.0x01 = L1D.REPLACEMENT uncounted
 event.0x79.0x04 = IDQ.MITE_UOPS uncounted
 event.0x79.0x08 = IDQ.DSB_UOPS uncounted
 event.0x87.0x01 = DECODE.LCP uncounted
+event.0xad.0x10 = INT_MISC.UOP_DROPPING uncounted
 event.0xb1.0x01 = UOPS_EXECUTED.THREAD uncounted
 event.0xc3.0x04 = MACHINE_CLEARS.SMC uncounted
 
