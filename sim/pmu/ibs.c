@@ -158,6 +158,7 @@ bool ibs_tagged(const struct pmu *pmu)
 /* A slot makes at most EVENTS_PER_SLOT ops, and an instruction's slot two fetches: that of a
  * block's begin and the next. */
 #define FETCHES_PER_SLOT 2
+#define BLOCK_FETCHES    64 /* more than any block has: they are counted at once */
 
 uint64_t ibs_deadline(const struct pmu *pmu)
 {
@@ -173,7 +174,8 @@ uint64_t ibs_deadline(const struct pmu *pmu)
     }
     if (fetch_counts(pmu) && !s->fetch_tagged) {
         uint64_t counted = s->fetch_count + fetch_source(pmu) - s->fetch_at, max = fetch_max(pmu);
-        uint64_t left = counted < max ? (max - counted) / FETCHES_PER_SLOT : 0;
+        uint64_t left =
+            counted + BLOCK_FETCHES < max ? (max - counted - BLOCK_FETCHES) / FETCHES_PER_SLOT : 0;
         uint64_t at = now + (left < FETCHES_KNOWN / 2 ? left : FETCHES_KNOWN / 2);
         deadline = at < deadline ? at : deadline;
     }
@@ -357,7 +359,7 @@ static void take(struct pmu *pmu)
     else if (s->op_tagged)
         restart_op(pmu);
     s->op_tagged = false;
-    if (s->fetch_tagged && w->retired && w->fetched) {
+    if (s->fetch_tagged && w->retired && w->fetched && s->fetch_skip-- == 0) {
         s->fetch_tagged = false;
         sample_fetch(pmu);
     }
@@ -369,13 +371,17 @@ void ibs_update(struct pmu *pmu)
     if (!op_counts(pmu) && !fetch_counts(pmu))
         return;
     bool watching = ibs_tagged(pmu);
+    uint64_t fetches_before = s->fetch_count;
     sync(pmu);
     if (watching)
         take(pmu);
     if (op_counts(pmu) && s->op_count >= op_max(pmu))
         s->op_tagged = true;
-    if (fetch_counts(pmu) && s->fetch_count >= fetch_max(pmu))
+    if (fetch_counts(pmu) && !s->fetch_tagged && s->fetch_count >= fetch_max(pmu)) {
+        /* A block's fetches count as it begins; its first has been made. */
         s->fetch_tagged = true;
+        s->fetch_skip = fetches_before < fetch_max(pmu) ? fetch_max(pmu) - fetches_before - 1 : 0;
+    }
     if (ibs_tagged(pmu) && !pmu->cpu->watch.on)
         watch_next(pmu);
     if (watching != ibs_tagged(pmu))

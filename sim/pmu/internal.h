@@ -128,6 +128,7 @@ struct pmu {
         uint64_t op_ctl, op_rip, op_data, op_data2, op_data3, dc_lin_ad, dc_phys_ad, br_target;
         uint64_t fetch_count, fetch_at, op_count, op_at;
         bool fetch_tagged, op_tagged;
+        uint64_t fetch_skip; /* fetches up to the tagged one */
         uint64_t at_tag[EV_COUNT];
         uint64_t random;
     } ibs;

@@ -20,5 +20,7 @@ int main(void)
            _cmocka_run_group_tests("pebs", pebs_tests, n_pebs_tests, NULL, NULL) +
            _cmocka_run_group_tests("amd", amd_tests, n_amd_tests, NULL, NULL) +
            _cmocka_run_group_tests("apic_extended", apic_extended_tests, n_apic_extended_tests,
-                                   NULL, NULL);
+                                   NULL, NULL) +
+           _cmocka_run_group_tests("lbr_amd", lbr_amd_tests, n_lbr_amd_tests, NULL, NULL) +
+           _cmocka_run_group_tests("ibs", ibs_tests, n_ibs_tests, NULL, NULL);
 }

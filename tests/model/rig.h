@@ -108,11 +108,11 @@ void count_instructions(unsigned counter, uint64_t more_bits);
 extern const struct CMUnitTest enumeration_tests[], register_tests[], counting_tests[],
     version6_tests[], reload_tests[], metrics_tests[], overflow_tests[], freeze_tests[],
     smm_tests[], lbr_tests[], lbr_arch_tests[], lbr_log_tests[], bts_tests[], pebs_tests[],
-    amd_tests[], apic_extended_tests[];
+    amd_tests[], apic_extended_tests[], lbr_amd_tests[], ibs_tests[];
 extern const size_t n_enumeration_tests, n_register_tests, n_counting_tests, n_version6_tests,
     n_reload_tests, n_metrics_tests, n_overflow_tests, n_freeze_tests, n_smm_tests, n_lbr_tests,
     n_lbr_arch_tests, n_lbr_log_tests, n_bts_tests, n_pebs_tests, n_amd_tests,
-    n_apic_extended_tests;
+    n_apic_extended_tests, n_lbr_amd_tests, n_ibs_tests;
 #define RULE(function) cmocka_unit_test_teardown(function, rig_stop)
 
 #endif
