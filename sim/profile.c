@@ -67,13 +67,14 @@ struct field {
         key, FIELD_CACHE, AT(m), 0, 0                                                              \
     }
 
-#define MIN_HZ       1000000ULL
-#define MAX_HZ       100000000000ULL
-#define MAX_CYCLES   100000
-#define MAX_WINDOW   512
-#define MAX_FETCH    128
-#define MAX_PREFETCH 32
-#define MAX_EVENT    0xfff /* PERF_CTL[35:32] and [7:0] */
+#define MIN_HZ          1000000ULL
+#define MAX_HZ          100000000000ULL
+#define MAX_CYCLES      100000
+#define MAX_WINDOW      512
+#define MAX_FETCH       128
+#define MAX_PREFETCH    32
+#define MAX_EVENT_INTEL 0xff
+#define MAX_EVENT       0xfff /* PERF_CTL[35:32] and [7:0] */
 
 /* SDM vol. 3 "Linear-Address Translation": MAXPHYADDR is at most 52, the paging structures have no
  * more room. The least is 32: the local APIC's page is at FEE00000H. */
@@ -452,6 +453,15 @@ static bool parse_encoding(char *text, struct profile_event *e)
     return n >= 2;
 }
 
+static bool is_amd(const struct profile *p)
+{
+    for (unsigned i = 0; i < p->n_cpuid; i++)
+        if (p->cpuid[i].leaf == 0)
+            return p->cpuid[i].ebx == CPUID_0_EBX_AMD && p->cpuid[i].edx == CPUID_0_EDX_AMD &&
+                   p->cpuid[i].ecx == CPUID_0_ECX_AMD;
+    return false;
+}
+
 static bool same_encoding(const struct profile_uncounted *u, const struct profile_event *e)
 {
     return u->event == e->event && u->umask == e->umask && u->umask2 == e->umask2;
@@ -484,6 +494,9 @@ static bool parse_event(struct reader *r, const char *key, char *index, char *va
         return fail(r, key,
                     "wants event.SELECT.UMASK or event.SELECT.UMASK.UMASK2, each 0 to 0xff (SELECT "
                     "of AMD's to 0xfff)");
+    if (e.event > MAX_EVENT_INTEL && !is_amd(r->profile))
+        return fail(r, key,
+                    "wants event.SELECT.UMASK or event.SELECT.UMASK.UMASK2, each 0 to 0xff");
     char *words[MAX_WORDS];
     unsigned n = split_words(value, words), s = 0;
     if (n < 2 || n > MAX_WORDS)
@@ -918,13 +931,6 @@ static void announce_lbr(struct profile *p)
         set_bit(&leaf7->edx, CPUID_7_EDX_ARCH_LBR, there);
     if (leaf && !there)
         leaf->eax = leaf->ebx = leaf->ecx = leaf->edx = 0;
-}
-
-static bool is_amd(struct profile *p)
-{
-    const struct cpuid_leaf *leaf = leaf_of(p, 0);
-    return leaf->ebx == CPUID_0_EBX_AMD && leaf->edx == CPUID_0_EDX_AMD &&
-           leaf->ecx == CPUID_0_ECX_AMD;
 }
 
 /* APM vol. 3 "CPUID", 8000_0001H:ECX.PerfCtrExtCore, 8000_0022H:EAX.PerfMonV2: what there is of

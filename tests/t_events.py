@@ -49,7 +49,7 @@ told = pathlib.Path("docs/simulator.md").read_text("utf-8")
 for profile in PROFILES:
     source = pathlib.Path(f"sim/profiles/{profile}.profile").read_text("utf-8")
     for kind, part in [(k, p) for k, p in zip(["", *re.findall(r"(?m)^\[(\w+)\]$", source)], re.split(r"(?m)^\[\w+\]$", source))]:
-        codes = re.findall(r"(?m)^event\.0x(\w\w)\.0x(\w\w)(?:\.0x(\w\w))? = \S+ uncounted", part)
+        codes = re.findall(r"(?m)^event\.0x(\w{2,3})\.0x(\w\w)(?:\.0x(\w\w))? = \S+ uncounted", part)
         listed = " ".join(f"{e}/{u}{'/' + u2 if u2 else ''}".upper() for e, u, u2 in codes)
         name = f"`{profile}`{f' [{kind}]' if kind else ''}"
         ok(not codes or f"| {name} | {listed} |" in told, f"docs/simulator.md: {name}", f"| {name} | {listed} |")

@@ -67,6 +67,8 @@ event.0xc4.0x00 = EX_RET_BRN_TKN taken-delivered
 event.0xc6.0x00 = EX_RET_BRN_FAR branch-far
 event.0xc8.0x00 = EX_RET_NEAR_RET branch-ret
 event.0xd1.0x00 = EX_RET_COND branch-cond
+# 24-5 selects it: nothing has a name there, so it should count nothing.
+event.0x1c0.0x00 = EVENT_1C0 none
 # Known and not counted, from the same lists.
 event.0xc5.0x00 = EX_RET_BRN_TKN_MISP uncounted
 event.0xc9.0x00 = EX_RET_NEAR_RET_MISPRED uncounted

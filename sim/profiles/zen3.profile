@@ -76,6 +76,8 @@ event.0x43.0x01 = LS_DMND_FILLS_FROM_SYS.LCL_L2 l2-hit
 event.0x43.0x02 = LS_DMND_FILLS_FROM_SYS.INT_CACHE llc-hit
 event.0x43.0x08 = LS_DMND_FILLS_FROM_SYS.MEM_IO_LOCAL llc-miss
 event.0x2c.0x00 = LS_INT_TAKEN interrupt
+# 24-5 selects it: nothing has a name there, so it should count nothing.
+event.0x1c0.0x00 = EVENT_1C0 none
 # Known and not counted, from the same lists.
 event.0xc5.0x00 = EX_RET_BRN_TKN_MISP uncounted
 event.0xc9.0x00 = EX_RET_NEAR_RET_MISPRED uncounted

@@ -81,6 +81,8 @@ event.0x43.0x08 = LS_DMND_FILLS_FROM_SYS.DRAM_IO_NEAR llc-miss
 event.0x2c.0x00 = LS_INT_TAKEN interrupt
 event.0x1a0.0x01 = DE_NO_DISPATCH_PER_SLOT.NO_OPS_FROM_FRONTEND slots-frontend
 event.0x1a0.0x1e = DE_NO_DISPATCH_PER_SLOT.BACKEND_STALLS slots-backend
+# 24-5 selects it: nothing has a name there, so it should count nothing.
+event.0x1c0.0x00 = EVENT_1C0 none
 # Known and not counted, from the same lists.
 event.0xc5.0x00 = EX_RET_BRN_TKN_MISP uncounted
 event.0xc9.0x00 = EX_RET_NEAR_RET_MISPRED uncounted
