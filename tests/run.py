@@ -22,7 +22,7 @@ BUILD = pathlib.Path(os.environ.get("O", "build"))
 LOGS = BUILD / "test"
 # For one test file; each sets shorter limits on what it starts.
 SECONDS = 3600 if os.environ.get("ALL") == "1" else 400
-WORKERS = 2
+WORKERS = 3  # on two processors: a quarter of the time a test waits for a screen, a key or a clock
 SHOWN = 120  # lines of a failed test's log
 
 POINT = re.compile(r"(not )?ok\b(?:.*# (SKIP.*))?")
