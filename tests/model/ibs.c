@@ -299,6 +299,49 @@ static void accesses_are_told(void **state)
     }
 }
 
+/* Paging of 32 bits: the first four mebibytes as they are, but two pages that are the next one's.
+ */
+static void page(uint32_t large)
+{
+    enum { DIRECTORY = 0x100000, TABLE = 0x101000, N = 1024 };
+    static uint32_t table[N];
+    for (unsigned i = 0; i < N; i++)
+        table[i] = (i == CODE >> 12 || i == DATA >> 12 ? i + 1 : i) << 12 | PTE_P | PTE_RW;
+    uint32_t directory = (large ? large : TABLE) | PTE_P | PTE_RW;
+    CHECK(cpu_write_linear(rig.cpu, TABLE, table, sizeof table) &&
+              cpu_write_linear(rig.cpu, DIRECTORY, &directory, sizeof directory) &&
+              cpu_write_linear(rig.cpu, CODE + 0x1000, accesses, sizeof accesses),
+          "no memory");
+    rig.cpu->cr3 = DIRECTORY;
+    rig.cpu->cr4 |= CR4_PSE;
+    rig.cpu->cr0 |= CR0_PG;
+}
+
+static void addresses_are_translated(void **state)
+{
+    (void)state;
+    START("zen4", accesses);
+    page(0);
+    run(20000);
+    op_at(0x1000, PERIOD | IBS_OP_CNT_CTL);
+    CHECK_EQUAL(read_msr(MSR_AMD_IBS_DC_LIN_AD), DATA, "IbsDcLinAd");
+    CHECK_EQUAL(read_msr(MSR_AMD_IBS_DC_PHYS_AD), DATA + 0x1000, "IbsDcPhysAd");
+    next_fetch(PERIOD);
+    uint64_t linear = read_msr(MSR_AMD_IBS_FETCH_LIN_AD);
+    CHECK(linear == CODE || linear == CODE + 0x20, "IbsFetchLinAd");
+    CHECK_EQUAL(read_msr(MSR_AMD_IBS_FETCH_PHYS_AD), linear + 0x1000, "IbsFetchPhysAd");
+    CHECK_EQUAL(read_msr(MSR_AMD_IBS_FETCH_CTL) & IBS_FETCH_PAGE_SIZE, 0, "4 KiB");
+    START("zen4", accesses);
+    page(PTE_PS);
+    run(20000);
+    op_at(0x1000, PERIOD | IBS_OP_CNT_CTL);
+    CHECK_EQUAL(read_msr(MSR_AMD_IBS_DC_PHYS_AD), DATA, "as it is");
+    CHECK(read_msr(MSR_AMD_IBS_OP_DATA3) & IBS_OP_DATA3_L1_TLB_HIT_2M, "a large page");
+    next_fetch(PERIOD);
+    CHECK_EQUAL((read_msr(MSR_AMD_IBS_FETCH_CTL) & IBS_FETCH_PAGE_SIZE) >> IBS_FETCH_PAGE_SHIFT, 1,
+                "of the code, too");
+}
+
 /* What the interpreter would have found: a load from that level that took so long. */
 static void load_from(uint8_t level, uint32_t latency, uint64_t walk, bool device)
 {
@@ -522,6 +565,7 @@ const struct CMUnitTest ibs_tests[] = {
     RULE(an_aborted_op_leaves_no_sample),
     RULE(branches_are_told),
     RULE(accesses_are_told),
+    RULE(addresses_are_translated),
     RULE(misses_and_their_source_are_told),
     RULE(what_did_not_miss_l3_can_be_left_out),
     RULE(times_in_flight_are_the_windows),
