@@ -24,6 +24,7 @@ SYSTEM = {
     "code": (1, ["skylake", "core2"]),
     "exceptions": (1, ["skylake"]),
     "announced": (1, sorted(path.stem for path in pathlib.Path("sim/profiles").glob("*.profile"))),
+    "amd": (1, ["k8", "zen1", "zen5"]),
     "privilege": (1, ["skylake"]),
     "control": (1, ["skylake", "icelake"]),
     "registers": (1, ["skylake", "westmere", "core2", "kvm", "icelake"]),
@@ -123,7 +124,7 @@ QEMU_SETTINGS = ["medium=kernel", "cpu=max,vendor=GenuineIntel", "memory=64M", "
 
 
 # QEMU's I/O APIC keeps an edge that comes while its pin is masked and knows no polarity: what comes then is another's.
-NOT_IN_QEMU = ["chipset"]
+NOT_IN_QEMU = ["chipset", "amd"]  # the vendor is Intel here
 
 
 def qemu(image, *settings):
