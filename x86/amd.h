@@ -200,6 +200,7 @@
 #define MSR_AMD_PATCH_LEVEL         0x8b
 #define MSR_AMD_SYSCFG              0xc0010010
 #define MSR_AMD_TOP_MEM             0xc001001a
+#define MSR_AMD_NB_CFG              0xc001001f /* BKDG; Linux writes its bit 46, in vain without PCI */
 #define MSR_AMD_TOP_MEM2            0xc001001d
 #define MSR_AMD_PSTATE_LIMIT        0xc0010061
 #define MSR_AMD_PSTATE_CTL          0xc0010062

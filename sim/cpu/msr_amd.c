@@ -104,6 +104,7 @@ static const struct amd_msr {
     {MSR_AMD_HWCR, 1, always, KEPT(hwcr), .bits = UINT32_MAX, .written = hwcr_written},
     {MSR_AMD_TOP_MEM, 1, always, KEPT(top_mem), .bits = AMD_TOP_MEM_ADDRESS},
     {MSR_AMD_TOP_MEM2, 1, always, KEPT(top_mem2), .bits = AMD_TOP_MEM_ADDRESS},
+    {MSR_AMD_NB_CFG, 1, always, KEPT(nb_cfg), .bits = UINT64_MAX},
     {MSR_AMD_PSTATE_LIMIT, 1, has_pstates, .read = zero},
     {MSR_AMD_PSTATE_CTL, 1, has_pstates, KEPT(perf_ctl), .bits = AMD_PSTATE_CMD},
     {MSR_AMD_PSTATE_STATUS, 1, has_pstates, .read = zero},

@@ -23,7 +23,7 @@ struct system_state {
     uint64_t mtrr_def_type, mtrr_fixed[MTRR_FIXED], mtrr_var[PROFILE_MAX_MTRR][2];
     uint64_t mcg_ctl, mc_ctl[PROFILE_MAX_BANKS];
     uint64_t test_ctrl, misc_features, perf_ctl;
-    uint64_t syscfg, hwcr, top_mem, top_mem2, de_cfg; /* AMD's */
+    uint64_t nb_cfg, syscfg, hwcr, top_mem, top_mem2, de_cfg; /* AMD's */
     uint64_t xcr0, xss;
     /* What IA32_MPERF and IA32_APERF held when the core had run for so many slots. */
     uint64_t mperf, aperf, perf_since;

@@ -134,7 +134,8 @@ main:
         REFUSED "the ratio of the TSC", 0xc0000104
         REFUSED "VM_CR", 0xc0010114
         READ_ONLY "the patch level", 0x8b
-        TRY "HWCR, SYSCFG, TOP_MEM and TOP_MEM2 are read", none
+        TRY "HWCR, SYSCFG, TOP_MEM, TOP_MEM2 and NB_CFG are read", none
+        READ_MSR 0xc001001f
         READ_MSR 0xc0010015
         READ_MSR 0xc0010010
         READ_MSR 0xc001001a
