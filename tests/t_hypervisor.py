@@ -135,6 +135,18 @@ PROBED = [
       "# note: IA32_FIXED_CTR_CTRL (38DH) cannot be set, against CPUID.0AH\n"
       "# note: IA32_PERF_GLOBAL_CTRL (38FH) cannot be set, against CPUID.0AH\n1..",
       "\nnot ok - ex15-1 an all-ones write to a fixed counter"], ["note: IA32_PMC0"]),
+    # AMD's as well; but no bit announces its four counters of old: without their registers there is no PMU.
+    ("zen4", [], ["msr-ignore=0xc0010200", "msr=0xc0010201", "msr-ignore=0xc0000301"], "run=24-2", FAILS,
+     ["\n# note: PERF_CTR0 (C0010201H) cannot be set, against CPUID.80000022H:EBX[3:0] = 6\n"
+      "# note: PERF_CTL0 (C0010200H) cannot be set, against CPUID.80000022H:EBX[3:0] = 6\n"
+      "# note: PerfCntrGlobalCtl (C0000301H) cannot be set, against CPUID.80000022H:EBX[3:0] = 6\n1..", "\nnot ok - ex24-2 "], []),
+    *[("k8", [], [f"{fault}=0xc0010000"], "run=15-2,24-1", CLEAN,
+       ["# SKIP no PMU: CPUID.80000001H:ECX[23] = 0, and no PerfEvtSel0 (C0010000H)\n"], ["not ok", "note:"])
+      for fault in ("msr", "msr-ignore")],
+    # Bits that contradict each other: the counters of old are those that are believed.
+    ("zen4", ["cpuid.0x80000001=0x00a60f12 0 0x00400529 0x2dd3fbfd"], [], "run=24-1,24-2", CLEAN,
+     [" · AMD legacy counters: 4 x 48-bit general",
+      "\n# note: CPUID.80000022H:EAX[0] = 1 (PerfMonV2), but CPUID.80000001H:ECX[23] = 0\n1.."], ["not ok"]),
     ("kvm", [], ["msr-ignore=0x834"], "run=15-3", FAILS,
      ["\n# note: LVT perfmon (340H) cannot be set: no PMI can come\n1..", "\nnot ok - ex15-3 exactly one PMI arrives\n"], []),
     ("kvm", [], [], "run=15-3 pmi=nmi", CLEAN, [], ["note:"]),
