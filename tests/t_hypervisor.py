@@ -143,6 +143,10 @@ PROBED = [
     *[("k8", [], [f"{fault}=0xc0010000"], "run=15-2,24-1", CLEAN,
        ["# SKIP no PMU: CPUID.80000001H:ECX[23] = 0, and no PerfEvtSel0 (C0010000H)\n"], ["not ok", "note:"])
       for fault in ("msr", "msr-ignore")],
+    # What KVM's PMU for its guests lacks, and a processor must have.
+    ("zen4", ["cpuid.0x1=0x00a60f12 0x00000800 0x94f82203 0x078bfbfd"], ["msr=0xc0000303"], "run=24-1,24-4", CLEAN,
+     ["# SKIP this hypervisor (CPUID.1:ECX[31] = 1) refuses PerfCntrGlobalStatusSet (C0000303H)\n"], ["not ok"]),
+    ("zen4", [], ["msr=0xc0000303"], "run=24-1", FAILS, ["\nnot ok - ex24-1 PerfMonV2: "], []),
     # Bits that contradict each other: the counters of old are those that are believed.
     ("zen4", ["cpuid.0x80000001=0x00a60f12 0 0x00400529 0x2dd3fbfd"], [], "run=24-1,24-2", CLEAN,
      [" · AMD legacy counters: 4 x 48-bit general",

@@ -134,8 +134,11 @@ static void check_global(void)
         check_skip(GLOBAL, "%s", info->no_global_ctrl);
     } else {
         bool control = answers(kind->enable), status = answers(kind->status);
-        check(GLOBAL, control && status && wrmsr_safe(kind->status_clear, 0) &&
-                          wrmsr_safe(kind->status_set, 0));
+        bool clear = wrmsr_safe(kind->status_clear, 0), set = wrmsr_safe(kind->status_set, 0);
+        if (!set && hypervisor_present())
+            value_str("known",
+                      "KVM had no PerfCntrGlobalStatusSet in its first years of PerfMonV2");
+        check(GLOBAL, control && status && clear && (set || hypervisor_present()));
     }
     bool stack = cpuid(LEAF_PERFMON, 0).eax & CPUID_80000022_EAX_LBR_V2;
     uint64_t bits = AMD_DEBUGCTL_FPMCI | (stack ? AMD_DEBUGCTL_FLBRI : 0);
