@@ -34,7 +34,7 @@ SYSTEM = {
     "devices": (1, ["skylake"]),
     "chipset": (1, ["skylake"]),
     "processors": (2, ["skylake", "alderlake"]),
-    "protected": (1, ["skylake", "core2"]),
+    "protected": (1, ["skylake", "core2", "k8"]),
     "x87": (1, ["skylake"]),
     "simd": (1, ["skylake"]),
     "float": (1, ["skylake"]),

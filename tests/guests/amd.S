@@ -187,6 +187,27 @@ main:
         cmp $0x68747541, %ebx
         CHECK "leaf 8000_0000H has the vendor too", e
 
+        /* A null selector: the segment's base is cleared or stays. */
+        mov $DATA, %eax
+        mov %eax, %gs
+        WRITE_MSR 0xc0000101, 0x1234000
+        xor %eax, %eax
+        mov %eax, %gs
+        READ_MSR 0xc0000101
+        mov %rax, saved_rcx
+        mov $0x80000000, %eax
+        cpuid
+        cmp $0x80000021, %eax
+        mov $0, %eax
+        jb 1f
+        mov $0x80000021, %eax
+        cpuid
+1:      bt $6, %eax
+        jc 1f
+        EQUAL "a null selector leaves the base", saved_rcx, $0x1234000
+        jmp 2f
+1:      EQUAL "a null selector clears the base", saved_rcx, $0
+2:
         /* RDPMC */
         WRITE_MSR COUNTER0, 1234
         xor %ecx, %ecx

@@ -231,6 +231,37 @@ u5b:    int $0x80
         END
         cmpl $u5b+2, frame_ip
         CHECK "SYSEXIT came back after the SYSENTER", e
+        /* SYSCALL: AMD's is of protected mode too. APM vol. 3 "SYSCALL", "SYSRET". */
+        xor %eax, %eax
+        cpuid
+        cmp $0x68747541, %ebx           /* "Auth" */
+        jne 8f
+        mov $0xc0000080, %ecx
+        rdmsr
+        or $1, %eax                     /* SCE */
+        wrmsr
+        inc %ecx                        /* STAR */
+        mov $legacy_call, %eax
+        mov $0x00180008, %edx
+        wrmsr
+        TRY "SYSCALL and SYSRET", 0x80, 0
+        USER u6
+u6:     syscall
+u6b:    int $0x80
+        END
+        cmpl $u6b+2, frame_ip
+        CHECK "SYSRET came back after the SYSCALL", e
+        cmpl $u6b, call_ecx
+        CHECK "ECX held its address", e
+        cmpl $CODE, call_cs
+        CHECK "it was in ring 0", e
+        testl $0x200, frame_flags
+        CHECK "SYSRET sets IF", nz
+        jmp 9f
+8:      TRY "SYSCALL: #UD", 6, 0
+        syscall
+        END
+9:
         /* PAE paging */
         mov %cr0, %eax
         and $0x7fffffff, %eax
@@ -332,6 +363,10 @@ fld87:  flds 0x7040
         EQUAL "FNSAVE, 32 bits: selector of the code, where there are selectors", %eax, %esi
         jmp finish
 
+legacy_call: mov %ecx, call_ecx
+        mov %cs, %eax
+        mov %eax, call_cs
+        sysret
 fast_entry: mov $u5b, %edx
         mov $ustack_top, %ecx
         sysexit
@@ -483,6 +518,8 @@ frame_at: .skip 4
 frame_ip: .skip 4
 frame_cs: .skip 4
 frame_flags: .skip 4
+call_ecx: .skip 4
+call_cs: .skip 4
 frame_sp: .skip 4
 frame_ss: .skip 4
 param:  .skip 8
