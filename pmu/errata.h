@@ -14,8 +14,8 @@
 
 #define ERRATA_TEXT 96 /* bytes for a condition in words */
 
-/* Processors of Intel's family 6: a model's steppings from first to last, and the microcode
- * revision from which on they are right: 0 when none mends them. */
+/* Processors of Intel's family 6, or of one of AMD's: a model's steppings from first to last, and
+ * the microcode revision from which on they are right: 0 when none mends them. */
 struct erratum_machine {
     uint8_t model, first, last;
     uint32_t fixed_from;
@@ -38,6 +38,7 @@ struct erratum {
     const char *shows_in;
     const char *source;
     enum erratum_use use;
+    uint32_t amd_family;                    /* 0: Intel's family 6 */
     const struct erratum_machine *machines; /* ended by one of model 0 */
 };
 
@@ -46,7 +47,7 @@ extern const size_t n_errata;
 
 /* Who is asked about. */
 struct erratum_cpu {
-    bool intel;
+    bool intel, amd;
     uint32_t family, model, stepping;
     bool guest;         /* the revision is what a hypervisor says */
     bool known;         /* there is a revision */

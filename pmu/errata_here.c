@@ -16,6 +16,7 @@ void errata_init(void)
     struct cpu_ident cpu;
     cpu_identify(&cpu);
     here = (struct erratum_cpu){.intel = strcmp(cpu.vendor, "GenuineIntel") == 0,
+                                .amd = strcmp(cpu.vendor, "AuthenticAMD") == 0,
                                 .family = cpu.family,
                                 .model = cpu.model,
                                 .stepping = cpu.stepping,

@@ -87,6 +87,23 @@ static void other_families(void **state)
     cpu.family = 6;
     cpu.intel = false;
     applies("lbr_init_atom", &cpu, ERRATUM_NOT);
+    cpu.amd = true;
+    applies("lbr_init_atom", &cpu, ERRATUM_NOT);
+}
+
+/* The same model number in another family, or of the other maker, is another processor. */
+static void amd(void **state)
+{
+    (void)state;
+    struct erratum_cpu cpu = {.amd = true, .family = 0x17, .model = 0x01};
+    applies("990", &cpu, ERRATUM_APPLIES);
+    applies("1292", &cpu, ERRATUM_NOT);
+    cpu.family = 0x19;
+    applies("990", &cpu, ERRATUM_NOT);
+    applies("1292", &cpu, ERRATUM_APPLIES);
+    cpu.amd = false;
+    cpu.intel = true;
+    applies("1292", &cpu, ERRATUM_NOT);
 }
 
 static void conditions(void **state)
@@ -140,9 +157,13 @@ static void rows_are_sound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steppings),         cmocka_unit_test(revisions),
-        cmocka_unit_test(unknown_revisions), cmocka_unit_test(other_families),
-        cmocka_unit_test(conditions),        cmocka_unit_test(experiments),
+        cmocka_unit_test(steppings),
+        cmocka_unit_test(revisions),
+        cmocka_unit_test(unknown_revisions),
+        cmocka_unit_test(other_families),
+        cmocka_unit_test(amd),
+        cmocka_unit_test(conditions),
+        cmocka_unit_test(experiments),
         cmocka_unit_test(rows_are_sound),
     };
     return cmocka_run_group_tests_name("errata", tests, NULL, NULL);
