@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Linux' driver of AMD's IBS and branch records on zen4: it finds them, and samples what runs. With ALL=1, or run by itself.
+"""Linux' driver of AMD's IBS and branch records on zen4: found, and sampling what runs. With ALL=1, or by itself.
 
 usage: t_linux_ibs.py [zen4]
 
@@ -60,7 +60,8 @@ for what in ("ops", "fetches"):
     )
 pairs = re.findall(r"(0x[0-9a-f]+)/(0x[0-9a-f]+)/([PM])/", parts.get("branches", ""))
 loops = [pair for pair in pairs if int(pair[0], 16) > int(pair[1], 16)]
-ok(len(pairs) > 100 and len(loops) > len(pairs) * 0.9, "zen4: perf reads the stack of branch records: a loop's", pairs[:5])
+stack = len(pairs) > 100 and len(loops) > len(pairs) * 0.9
+ok(stack, "zen4: perf reads the stack of branch records: a loop's", pairs[:5])
 predicted = sum(pair[2] == "P" for pair in pairs)
 ok(predicted > len(pairs) * 0.9, "zen4: they are predicted", predicted)
 harness.done()
