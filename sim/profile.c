@@ -950,6 +950,9 @@ static bool check_amd(struct reader *r)
     if (p->pmu.version != 0 || p->pmu.fixed != 0)
         return fail(r, "pmu.version",
                     "AMD's PMU has no version of CPUID.0AH and no fixed counters: 0");
+    if (wants > AMD_CORE_COUNTERS)
+        return fail(r, "cpuid.0x80000022", "EBX[3:0]: at most %d core counters have an address",
+                    AMD_CORE_COUNTERS);
     if (p->pmu.general != 0 && p->pmu.general != wants)
         return fail(r, "pmu.general", "%u: CPUID announces %u counters (0: none answers)",
                     p->pmu.general, wants);

@@ -25,6 +25,8 @@ BASES = [
     "alderlake", "arrowlake", "core2", "goldmont", "gracemont", "haswell", "icelake", "kvm", "sandybridge", "sapphirerapids",
     "skylake", "westmere",
 ]  # fmt: skip
+AMD = ["k8", "zen1", "zen3", "zen4", "zen5"]
+PERFCTR_CORE, IRPERF, READ_ONLY_CLOCKS, PREC_RET, PERFMON_V2, FREEZE = 1 << 23, 2, 1 << 10, 1 << 12, 1, 4
 USUAL = ["15-1", "15-2", "15-3", "15-4"]
 # What rests on the architectural PMU alone: something of it is left on every machine.
 ARCHITECTURAL = [*harness.SEVEN, *(number for number in harness.ALL if number.startswith("22-"))]
@@ -237,9 +239,40 @@ def machine(seed):
     return m
 
 
-def go(seed):
+def amd_machine(seed):
+    """AMD's, of any kind: each facility there or not, by its bit of CPUID."""
+    r = random.Random(f"amd {seed}")
+    m = Machine(r.choice(AMD), r)
+    if m.number("pmu.general") > 4:
+        m.flip("0x80000008", 1, IRPERF, r.random() < 0.7)
+        m.flip("0x80000007", 3, READ_ONLY_CLOCKS, r.random() < 0.7)
+        v2 = m.get("cpuid.0x80000022") != "0" and r.random() < 0.7
+        core = v2 or r.random() < 0.7
+        m.flip("0x80000001", 2, PERFCTR_CORE, core)
+        m.set("pmu.general", r.choice([1, 2, 3, 4, 5, 6]) if v2 else 6 if core else 4)
+        if m.get("cpuid.0x80000022") != "0":
+            m.flip("0x80000022", 0, PERFMON_V2, v2)
+            m.flip("0x80000022", 0, FREEZE, v2 and r.random() < 0.6)
+            m.flip("0x80000022", 1, 0xF, False)
+            m.flip("0x80000022", 1, m.number("pmu.general") if v2 else 0, True)
+        if m.get("cpuid.0x80000021") != "0":
+            m.flip("0x80000021", 0, PREC_RET, r.random() < 0.5)
+    if r.random() < 0.1:  # a hypervisor's, which announces none
+        m.set("pmu.general", 0)
+        m.flip("0x80000001", 2, PERFCTR_CORE, False)
+        if m.get("cpuid.0x80000022") != "0":
+            m.flip("0x80000022", 0, PERFMON_V2 | FREEZE, False)
+    m.set("pmu.skid", r.choice([0, 1, 5, 20, 40, 100, 300]))
+    if r.random() < 0.3:
+        m.fault.append(r.choice(["firmware=dirty", "firmware=x2apic", "no-x2apic", "memory=busy:4"]))
+    m.words.append("run=" + ",".join(r.sample([n for n in harness.ALL if n.startswith(("15-", "22-", "24-"))], 4)))
+    m.words.append("console=serial watchdog=500")
+    return m
+
+
+def go(seed, make=machine):
     """Runs the machine of a seed; gives what is wrong, or None, and the text that shows it."""
-    m = machine(seed)
+    m = make(seed)
     with tempfile.NamedTemporaryFile("w", suffix=".profile", encoding="utf-8") as file:
         file.write(m.text)
         file.flush()
@@ -269,11 +302,11 @@ def wrong(m, result):
     return None
 
 
-def check(first, count):
+def check(first, count, make=machine):
     """Checks for the seeds first to first + count - 1."""
     seeds = range(first, first + count)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(go, seeds, chunksize=1))
+        results = list(pool.map(lambda seed: go(seed, make), seeds, chunksize=1))
     bad = [(seed, why, shown) for seed, (why, shown) in zip(seeds, results) if why]
     for seed, why, shown in bad[:10]:
         harness.ok(False, f"seed {seed}: {why}", shown)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Five hundred random machines, the same in each run (tests/random_profiles.py); ten thousand with ALL=1."""
+"""Hundreds of random machines, the same in each run (tests/random_profiles.py), AMD's among them; thousands with ALL=1."""
 
 import os
 
@@ -7,4 +7,5 @@ import harness
 import random_profiles
 
 random_profiles.check(first=1, count=10000 if os.environ.get("ALL") == "1" else 300)
+random_profiles.check(first=1, count=500 if os.environ.get("ALL") == "1" else 20, make=random_profiles.amd_machine)
 harness.done()
