@@ -91,6 +91,7 @@ unit_lbr := pmu/lbr_format.c kernel/console/printf.c
 unit_ds := pmu/ds_layout.c kernel/console/printf.c
 unit_pebs := pmu/pebs_format.c
 unit_kind := pmu/kind.c x86/events.c
+unit_maker := x86/maker.c
 unit_errata := pmu/errata.c kernel/console/printf.c kernel/console/console.c
 unit_tap := runner/tap.c kernel/console/printf.c kernel/console/console.c
 unit_summary := runner/summary.c runner/qr.c kernel/crc32.c kernel/console/printf.c kernel/console/console.c

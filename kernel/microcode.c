@@ -1,11 +1,9 @@
-/* SDM vol. 3 "Determining the Signature" (of a microcode update). AMD's processors have the patch
- * level in the lower half of the same register, at any time (Linux,
- * arch/x86/kernel/cpu/microcode/amd.c, MSR_AMD64_PATCH_LEVEL). */
+/* The revision of the microcode: x86/maker.h says where it stands. */
 #include "kernel/microcode.h"
 
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
-#include "kernel/string.h"
+#include "x86/maker.h"
 #include "x86/msr.h"
 
 static struct {
@@ -20,21 +18,18 @@ static void ask(void)
 
     update.asked = true;
     cpu_identify(&cpu);
-    if (strcmp(cpu.vendor, "AuthenticAMD") == 0) {
-        update.known = rdmsr_safe(MSR_IA32_BIOS_SIGN_ID, &value);
-        if (update.known)
-            update.revision = (uint32_t)value;
+    enum maker_revision at = maker_revision(cpu.vendor);
+    if (at == REVISION_UNKNOWN)
         return;
+    if (at == REVISION_UPPER) {
+        /* CPUID leaf 1 writes the register only where an update is loaded: without the 0, what was
+         * there before would be read. A hypervisor may refuse the write and answer the read. */
+        wrmsr_safe(MSR_IA32_BIOS_SIGN_ID, 0);
+        cpuid(1, 0);
     }
-    if (strcmp(cpu.vendor, "GenuineIntel") != 0)
-        return;
-    /* CPUID leaf 1 writes the register only where an update is loaded: without the 0, what was
-     * there before would be read. A hypervisor may refuse the write and answer the read. */
-    wrmsr_safe(MSR_IA32_BIOS_SIGN_ID, 0);
-    cpuid(1, 0);
     update.known = rdmsr_safe(MSR_IA32_BIOS_SIGN_ID, &value);
     if (update.known)
-        update.revision = (uint32_t)(value >> 32);
+        update.revision = (uint32_t)(at == REVISION_UPPER ? value >> 32 : value);
 }
 
 bool microcode_revision(uint32_t *revision)

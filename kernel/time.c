@@ -5,7 +5,7 @@
 #include "kernel/clocks.h"
 #include "kernel/cpuid.h"
 #include "kernel/io.h"
-#include "kernel/string.h"
+#include "x86/maker.h"
 
 #define CPUID_TSC_CRYSTAL 0x15
 #define CPUID_FREQUENCY   0x16
@@ -36,28 +36,11 @@ static uint64_t frequency;
 static const char *source = "nothing";
 static const struct bootinfo *boot_information;
 
-/* Crystals that CPUID.15H:ECX does not tell: SDM vol. 3 "Determining the Processor Base Frequency",
- * the table "Nominal Core Crystal Clock Frequency". All family 6. Not 55H: the table gives 25 MHz
- * for the Xeon Scalable, but Core X and Xeon W have the same signature and 24 MHz (Linux: "Fix
- * erroneous TSC rate on Skylake Xeon", "Use CPUID.0x16 to calculate missing crystal frequency"). */
-static const struct {
-    uint8_t model;
-    uint32_t hz;
-} crystals[] = {
-    {0x4e, 24000000}, {0x5e, 24000000}, {0x8e, 24000000},
-    {0x9e, 24000000}, {0x5c, 19200000}, {0x5f, 25000000},
-};
-
 static uint64_t known_crystal(void)
 {
     struct cpu_ident ident;
     cpu_identify(&ident);
-    if (ident.family != 6 || strcmp(ident.vendor, "GenuineIntel") != 0)
-        return 0;
-    for (unsigned i = 0; i < sizeof(crystals) / sizeof(crystals[0]); i++)
-        if (crystals[i].model == ident.model)
-            return crystals[i].hz;
-    return 0;
+    return maker_crystal_hz(ident.vendor, ident.family, ident.model);
 }
 
 /* TSC = crystal * EBX / EAX (SDM vol. 2 "CPUID", leaf 15H). */

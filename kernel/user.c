@@ -2,6 +2,7 @@
 #include "kernel/user.h"
 
 #include "x86/cpuid.h"
+#include "x86/maker.h"
 #include "x86/msr.h"
 #include "x86/regs.h"
 #include "kernel/cpuid.h"
@@ -47,12 +48,11 @@ static bool has_sysenter(void)
     return cpuid(1, 0).edx & CPUID_1_EDX_SEP;
 }
 
-/* AMD64 Architecture Programmer's Manual vol. 3, "SYSENTER": #UD in long mode. */
 static bool sysenter_is_legacy_only(void)
 {
     struct cpu_ident ident;
     cpu_identify(&ident);
-    return strcmp(ident.vendor, "AuthenticAMD") == 0 || strcmp(ident.vendor, "HygonGenuine") == 0;
+    return !maker_has_sysenter64(ident.vendor);
 }
 
 const char *user_return_missing(enum user_return how)

@@ -5,8 +5,8 @@
 #include "kernel/microcode.h"
 #include "kernel/msr.h"
 #include "kernel/print.h"
-#include "kernel/string.h"
 #include "pmu/pmu.h"
+#include "x86/maker.h"
 #include "x86/msr.h"
 
 static struct erratum_cpu here;
@@ -15,8 +15,8 @@ void errata_init(void)
 {
     struct cpu_ident cpu;
     cpu_identify(&cpu);
-    here = (struct erratum_cpu){.intel = strcmp(cpu.vendor, "GenuineIntel") == 0,
-                                .amd = strcmp(cpu.vendor, "AuthenticAMD") == 0,
+    here = (struct erratum_cpu){.intel = maker_of(cpu.vendor) == MAKER_INTEL,
+                                .amd = maker_of(cpu.vendor) == MAKER_AMD,
                                 .family = cpu.family,
                                 .model = cpu.model,
                                 .stepping = cpu.stepping,

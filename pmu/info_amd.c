@@ -12,11 +12,11 @@
 #include "kernel/cpuid.h"
 #include "kernel/msr.h"
 #include "kernel/print.h"
-#include "kernel/string.h"
 #include "pmu/info.h"
 #include "pmu/kind.h"
 #include "x86/amd.h"
 #include "x86/cpuid.h"
+#include "x86/maker.h"
 
 #define LEAF_FEATURES   0x80000001
 #define LEAF_PERFMON    0x80000022
@@ -29,7 +29,7 @@ bool info_amd_here(void)
 {
     struct cpu_ident cpu;
     cpu_identify(&cpu);
-    return strcmp(cpu.vendor, "AuthenticAMD") == 0 || strcmp(cpu.vendor, "HygonGenuine") == 0;
+    return maker_of(cpu.vendor) == MAKER_AMD;
 }
 
 /* The register is left as it was. */

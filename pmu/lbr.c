@@ -8,11 +8,11 @@
 #include "kernel/panic.h"
 #include "kernel/percpu.h"
 #include "kernel/print.h"
-#include "kernel/string.h"
 #include "kernel/trap.h"
 #include "pmu/debugctl.h"
 #include "pmu/lbr_amd.h"
 #include "pmu/lbr_arch.h"
+#include "x86/maker.h"
 #include "x86/msr.h"
 
 #define FLAGS_TEXT    128
@@ -76,7 +76,7 @@ const struct lbr_info *lbr_info(void)
 
 static const struct lbr_kind *kind_of(const struct cpu_ident *cpu)
 {
-    if (strcmp(cpu->vendor, "GenuineIntel") != 0 || cpu->family != 6)
+    if (maker_of(cpu->vendor) != MAKER_INTEL || cpu->family != 6)
         return NULL;
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
         if (models[i].model == cpu->model)
@@ -205,7 +205,7 @@ void lbr_init(void)
         find_architectural();
     else if (lbr_amd_announced())
         find_amd();
-    else if (strcmp(cpu.vendor, "AuthenticAMD") == 0)
+    else if (maker_of(cpu.vendor) == MAKER_AMD)
         ksnprintf(here.why, sizeof(here.why),
                   "no LBR stack: CPUID.80000022H:EAX[1] (LbrExtV2) = 0");
     else

@@ -4,7 +4,7 @@
 import pathlib
 import re
 
-from harness import done, ok, run
+from harness import done, equal, ok, run
 
 # A room a line: its folder, what it may include beside itself, and whose system headers it may use. A file is
 # of the room with the longest folder; "*" stands for one name, and each name is a room of its own.
@@ -86,6 +86,20 @@ n_includes = sum(len(INCLUDE.findall(text)) for text in sources.values())
 ok(len(sources) > 200 and n_includes > 1000, "there are files and lines to look at", f"{len(sources)}, {n_includes}")
 around = check(sources)
 ok(not around, "no file includes what its room may not", "\n".join(around))
+
+# "Nothing above pmu/ asks for a vendor" (design.md): a maker's name stands in x86/, the question in pmu/ and the model.
+ASKS = re.compile(r'"(GenuineIntel|AuthenticAMD|HygonGenuine)"|\bmaker_of\(|\bMAKER_[A-Z]+\b')
+MAY_ASK = ("x86/", "pmu/", "sim/", "tests/", "experiments/24/")
+
+
+def asking(texts):
+    """The files that ask for a vendor and may not."""
+    return [path for path, text in texts.items() if ASKS.search(text) and not path.startswith(MAY_ASK)]
+
+
+equal(asking(sources), [], "no file outside x86/, pmu/, sim/ and chapter 24 asks for a vendor")
+for line in ('if (strcmp(cpu.vendor, "AuthenticAMD") == 0)', "if (maker_of(cpu.vendor) == MAKER_AMD)"):
+    equal(asking({"lab/b.c": line, "pmu/b.c": line}), ["lab/b.c"], f"{line}: found in lab/, not in pmu/")
 
 # A table that allowed everything would be content too: the second of each pair may not be included by the first.
 headers = {f"{room.replace('*', name)}/a.h": "" for room in ROOMS for name in ("14", "15")}
