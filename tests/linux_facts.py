@@ -6,6 +6,11 @@ format 4 on, and 5 is called 4); of last branch records in lbr.c: the depth is t
 architectural ones, leaf 1CH's; "XSAVE" stands before them where XSAVES saves them (leaf 0DH). "AnyThread deprecated"
 is leaf 0AH's EDX 15, from version 5 on; where it stands, in_order() tells. "full-width counters" is PERF_CAPABILITIES
 13; without them a period has 31 bits.
+
+AMD's is put together in arch/x86/events/amd/core.c: "Fam17h+ " by the family, "core perfctr, " where 80000001H announces
+the six counters at C001_0200H (amd_core_pmu_init(): 48 bits, six counters, version 2 where 80000022H announces it),
+"16-deep LBR, " where 80000022H has it too (amd/lbr.c), and nothing of all that on a K8, which has amd_pmu of four counters
+and version 0. The longest period is (1 << 47) - 1 in both. IBS: amd/ibs.c prints 8000001BH's EAX.
 """
 
 import re
@@ -14,6 +19,7 @@ from dataclasses import dataclass
 # "workaround disabled" is good news: intel_ht_bug() makes some models share counters between threads, and
 # fixup_ht_bug() ends that where no core has two.
 NO_THREADS = "core: PMU erratum BJ122, BV98, HSD29 workaround disabled, HT off"
+NMI_WATCHDOG = "NMI watchdog: Enabled. Permanently consumes one hw-PMU counter."
 # intel_clovertown_quirk(): whatever PEBS a model 0FH has.
 NO_PEBS = "core: PEBS disabled due to CPU errata"
 NO_WATCHDOG = "NMI watchdog: Perf NMI watchdog permanently disabled"
@@ -91,6 +97,22 @@ FACTS = {
         Facts("XSAVE Architectural LBR, no PEBS fmt6+, generic architected perfmon, AnyThread deprecated, 32-deep LBR, "
               "full-width counters, Intel PMU driver.", 6, 48, 8, FULL, 3, 1 << 48 | 0x7_0000_00FF)
     ],
+    "k8": [Facts("AMD PMU driver.", 0, 48, 4, FULL, 0, 0xF, also=(NMI_WATCHDOG,))],
+    # CPUID of silicon does not announce its IBS either.
+    "zen1": [Facts("Fam17h+ core perfctr, AMD PMU driver.", 0, 48, 6, FULL, 0, 0x3F, also=(NMI_WATCHDOG,))],
+    "zen3": [
+        Facts("Fam17h+ core perfctr, AMD PMU driver.",
+              0, 48, 6, FULL, 0, 0x3F, also=(NMI_WATCHDOG, "perf: AMD IBS detected (0x000003ff)"))
+    ],
+    "zen4": [
+        Facts("Fam17h+ 16-deep LBR, core perfctr, AMD PMU driver.",
+              2, 48, 6, FULL, 0, 0x3F, also=(NMI_WATCHDOG, "perf: AMD IBS detected (0x00000bff)"))
+    ],
+    # Silicon's IBS has filters of latency besides, 8000001BH:EAX[12] and above.
+    "zen5": [
+        Facts("Fam17h+ 16-deep LBR, core perfctr, AMD PMU driver.",
+              2, 48, 6, FULL, 0, 0x3F, also=(NMI_WATCHDOG, "perf: AMD IBS detected (0x00000bff)"))
+    ],
 }  # fmt: skip
 
 
@@ -98,7 +120,7 @@ FACTS = {
 class Tools:
     """What perf can do with a processor."""
 
-    name: str  # /sys/bus/event_source/devices/cpu/caps/pmu_name
+    name: str = ""  # /sys/bus/event_source/devices/cpu/caps/pmu_name, which Intel's have
     precise: int = 0  # x86_pmu_max_precise(): 1 for PEBS, 1 with branch records or from format 2, 1 for PREC_DIST
     branches: int = 0  # records of the last branches
     callstack: bool = False  # … also as a stack of calls: intel_pmu_lbr_init_hsw() and later
@@ -108,6 +130,10 @@ class Tools:
     tma: bool = False  # perf's own files have metrics TopdownL1 for it; of Alder Lake's, 6.1 opens neither kind's
     bts: bool = True
     watchdog: bool = True  # kvm_guest_init() puts it off in a guest
+    ibs: bool = False  # ibs_op and ibs_fetch: 80000001H:ECX[10]
+    # Events that count interrupts and exceptions too: of AMD's PPRs "Retired Branch Instructions", of the K8's manual
+    # "Retired x86 Instructions" besides.
+    taken: tuple = ()
 
 
 TOOLS = {
@@ -125,6 +151,12 @@ TOOLS = {
     "gracemont": Tools("gracemont", 3, 32, True, True, True),
     "alderlake": Tools("alderlake_hybrid", 3, 32, True, True, True, True),
     "arrowlake": Tools("generic_arch_v5+", 0, 32, True),
+    # No PEBS (a precise event goes to IBS), no BTS, no events of Top-down; branch records with PerfMonV2, no stack of calls.
+    "k8": Tools(bts=False, taken=("instructions:u", "branches:u")),
+    "zen1": Tools(bts=False, taken=("branches:u",)),
+    "zen3": Tools(bts=False, ibs=True, taken=("branches:u",)),
+    "zen4": Tools(branches=16, bts=False, ibs=True, taken=("branches:u",)),
+    "zen5": Tools(branches=16, bts=False, ibs=True, taken=("branches:u",)),
 }
 
 

@@ -109,7 +109,7 @@ def check_dmesg(profile, part):
     pmu = "\n".join(line for line in said if re.search(r"Perf|PMU|\.\.\. |PEBS|LBR|NMI", line))
     wanted = [f"Performance Events: {FACTS[profile][0].line}"]
     for facts in FACTS[profile]:
-        wanted += report_of(facts) if facts.version else []
+        wanted += report_of(facts) if facts.general else []
         wanted += facts.also
         if facts.pmu:
             wanted.append(f"core: {facts.pmu} PMU driver:")
@@ -121,13 +121,31 @@ def check_dmesg(profile, part):
 
 # ---- What perf counts ----
 
+# What interrupts a program: of what comes from outside, part may come while the kernel works for it.
+INSIDE, OUTSIDE = "page-faults:u", "irq_vectors:*_entry"
+
+
+def interruptions(profile):
+    """More events for perf stat, where its counts have interrupts and exceptions too."""
+    return f",{INSIDE},{OUTSIDE}" if TOOLS[profile].taken else ""
+
+
+def check_count(profile, counts, event, listed, name):
+    """A count is the listing's; where it has interrupts and exceptions too, as many more as there were of them."""
+    surely, perhaps = 0, 0
+    if event in TOOLS[profile].taken:
+        surely = counts.get(INSIDE) or 0
+        perhaps = sum(count or 0 for each, count in counts.items() if each.startswith("irq_vectors:"))
+    ok(listed + surely <= (counts.get(event) or 0) <= listed + surely + perhaps, f"{profile}: {name}",
+       f"{counts.get(event)}, wanted {listed} and {surely} exceptions, at most {perhaps} interrupts")  # fmt: skip
+
 
 def check_known(profile, counts):
     """The program known: every number is its listing's."""
     instructions = constant("known", "KNOWN_INSTRUCTIONS")
-    equal(counts.get("instructions:u"), instructions, f"{profile}: perf stat counts the {instructions} instructions")
+    check_count(profile, counts, "instructions:u", instructions, f"perf stat counts the {instructions} instructions")
     branches = constant("known", "KNOWN_BRANCHES")
-    equal(counts.get("branches:u"), branches, f"{profile}: … and the {branches} branches")
+    check_count(profile, counts, "branches:u", branches, f"… and the {branches} branches")
     cycles, reference = counts.get("cycles:u") or 0, counts.get("ref-cycles:u")
     # Between one instruction in four cycles and eight in one: no machine of the profiles is outside.
     ok(instructions / 8 < cycles < instructions * 4, f"{profile}: … in a plausible number of cycles", cycles)
@@ -147,17 +165,18 @@ def check_same(profile, counts):
     iterations = f"#define ITERATIONS {constant('mixed', 'MIXED_ITERATIONS')}\n"
     ok(iterations in pathlib.Path("experiments/15/ex15_2.c").read_text("utf-8") and len(numbers) == 2,
        f"{profile}: 15-2 counts as many iterations as mixed makes", ours)  # fmt: skip
-    equal(counts.get("instructions:u"), numbers["pmc0"] - numbers["window"] + around,
-          f"{profile}: perf stat and 15-2 count the same instructions of the same function")  # fmt: skip
+    check_count(profile, counts, "instructions:u", numbers["pmc0"] - numbers["window"] + around,
+                "perf stat and 15-2 count the same instructions of the same function")  # fmt: skip
 
 
 def check_group(profile, kind, part):
     """A group of as many events as there are general counters is counted all the time, and each like the others."""
-    counts = [line.split(",") for line in part.lines if line.count(",") >= 4]
+    counts = [line.split(",") for line in part.lines if line.count(",") >= 4 and "branches" in line]
     values = {words[0] for words in counts}
-    ok(len(counts) == kind.general and values == {str(constant("known", "KNOWN_BRANCHES"))}
-       and all(float(words[4]) == 100 for words in counts),
+    ok(len(counts) == kind.general and len(values) == 1 and all(float(words[4]) == 100 for words in counts),
        f"{profile}: a group of {kind.general} events, all the time {kind.pmu}".rstrip(), part)  # fmt: skip
+    check_count(profile, part.counts() | {"branches:u": int(min(values, default=0))}, "branches:u", constant("known", "KNOWN_BRANCHES"),
+                f"… each counts the branches {kind.pmu}".rstrip())  # fmt: skip
 
 
 def check_rings(profile, kind, part):
@@ -336,10 +355,14 @@ def check_callgraph(profile, part, precise=False):
        f"{len(samples)} samples, at {len(places)} places; wrong: {wrong[:5]}")  # fmt: skip
 
 
+def symbols_of(program):
+    lines = map(str.split, run("nm", BUILD / "linux/bin" / program).out.splitlines())
+    return {words[2]: int(words[0], 16) for words in lines if len(words) == 3}
+
+
 def check_loads(profile, part):
     """perf mem: loads that took long are far's, of its line of memory."""
-    symbols = {words[2]: int(words[0], 16) for words in map(str.split, run("nm", BUILD / "linux/bin/loads").out.splitlines())
-               if len(words) == 3}  # fmt: skip
+    symbols = symbols_of("loads")
     start, size = symbols["far_data"], constant("loads", "LINE") * constant("loads", "LINES")
     seen = [(int(words[0], 16), words[-1]) for words in tally(part) if re.fullmatch(r"[0-9a-f]+", words[0])]
     wrong = [(hex(at), name) for at, name in seen if not start <= at < start + size or name != "far"]
@@ -347,6 +370,43 @@ def check_loads(profile, part):
     least = constant("loads", "ROUNDS") // 50
     ok(len(seen) >= least and not wrong, f"{profile}: perf mem record: slow loads are far's, of far_data",
        f"{len(seen)} samples; not so: {wrong[:10]}")  # fmt: skip
+
+
+# ---- AMD's instruction-based sampling ----
+
+IBS_PERIOD = 262144  # in sixteens (perf_ibs_init()), and fewer samples than Linux lets come in a tick
+IBS_LOADS = 2000
+IBS_RANDOM = 127  # so much of it the processor may leave out: IBS Op Data, IbsOpCurCnt[6:0]
+
+
+def check_ibs_shares(profile, name, part, listed):
+    """Of what the listing has of ops or fetches, each sample is a period less some random part behind the last; those of
+    the kernel come on top, one in twenty at the most."""
+    check_shares(profile, name, part, listed * 0.97 // IBS_PERIOD)
+    ok(len(tally(part)) <= listed / (IBS_PERIOD - IBS_RANDOM) * 1.05, f"{profile}: … as often as the period says", part)
+
+
+def check_ibs_places(profile, part):
+    """What IBS names is the instruction itself: each is one of the program's, and each of a round is there."""
+    listing = Listing("calls")
+    seen = {int(words[0], 16) for words in tally(part) if re.fullmatch(r"[0-9a-f]+", words[0]) and int(words[0], 16) < 1 << 47}
+    ok(len(seen) >= PLACES and seen <= set(listing.after), f"{profile}: ibs_op//: every sample is an instruction, and each is there",
+       part)  # fmt: skip
+
+
+def check_ibs_branches(profile, part):
+    check_branches(profile, "ibs_op//", [(int(words[0], 16), int(words[2], 16)) for words in tally(part) if words[1:2] == ("=>",)], 100)
+
+
+def check_ibs_loads(profile, part):
+    """The loads of which IBS says that they waited for memory are far's, at its address, and it says where in far_data."""
+    symbols = symbols_of("loads")
+    start, size = symbols["far_data"], constant("loads", "LINE") * constant("loads", "LINES")
+    seen = [(int(words[0], 16), words[-1]) for words in tally(part) if "RAM" in words]
+    wrong = [(hex(at), name) for at, name in seen if not start <= at < start + size or name != "far"]
+    # At the least as often as one instruction of a round by itself.
+    ok(len(seen) >= constant("loads", "ROUNDS") // IBS_LOADS and not wrong, f"{profile}: ibs_op//: loads from memory are far's, of far_data",
+       part)  # fmt: skip
 
 
 # In the order in which perf prints them; the program bound has a loop for each.
@@ -376,6 +436,12 @@ def check_tma(profile, part):
         ok(all(0 <= share <= 100 for share in row) and (not together or abs(sum(row) - 100) <= 0.2) and row[BOUND.index(name)] > 50,
            f"{profile}: perf stat -M TopdownL1 of a program whose slots go to {name}", text)  # fmt: skip
     equal(len(runs), len(BOUND), f"{profile}: … of all four")
+
+
+def check_goes_with(profile, part):
+    name = "perf stat goes with a program from processor to processor"
+    check_count(profile, part.counts(), "instructions:u", constant("hops", "HOPS_INSTRUCTIONS"), name)
+    check_count(profile, part.counts(), "branches:u", constant("hops", "HOPS") * constant("hops", "HOPS_BRANCHES") + 1, "… its branches too")
 
 
 PERFS_OWN = 1000  # to enable and read a processor's events perf goes there itself: affinity__set(), in its evlist.c
@@ -416,6 +482,9 @@ def check_pinned(profile, name, part, period=None):
 
 
 COUNT = "sort | uniq -c"
+# Of perf's words about IBS's registers: each branch that was taken, and to where.
+IBS_BRANCHES = ("awk '/^IbsOpRip/ { rip = $2 } /^ibs_op_data:/ { taken = /OpBrnTaken 1/ } "
+                "/^IbsBrTarget/ { if (taken) print \"0x\" rip, \"=>\", \"0x\" $2 }' | sort | uniq -c")  # fmt: skip
 SYMBOLS = "awk '{ print $2 }' | " + COUNT
 PAIRS = r"sed -E 's:(0x[0-9a-f]+/0x[0-9a-f]+)[^ ]*:\1:g' | " + COUNT
 PERIOD = 30011  # no more than 400 samples a tick: at 100 kHz and a tick of 4 ms Linux throttles
@@ -436,10 +505,11 @@ def commands_of(profile):
         return
     reference = ",ref-cycles:u" if fixed else ""
     # Of version 1's two counters the watchdog has one: one event at a time.
-    events = f"instructions:u,branches:u,cycles:u{reference}"
-    yield ("known", "; ".join(f"perf stat -x, -e {each} known" for each in (events.split(",") if not fixed else [events])),
+    events, more = f"instructions:u,branches:u,cycles:u{reference}", interruptions(profile)
+    few = not fixed and facts.general < 3
+    yield ("known", "; ".join(f"perf stat -x, -e '{each}{more}' known" for each in (events.split(",") if few else [events])),
            lambda p, part: check_known(p, part.counts()))  # fmt: skip
-    yield ("same", "perf stat -x, -e instructions:u mixed", lambda p, part: check_same(p, part.counts()))
+    yield ("same", f"perf stat -x, -e 'instructions:u{more}' mixed", lambda p, part: check_same(p, part.counts()))
     yield ("shares", record("instructions:u", "shares-long", "ip,sym", "-c 213019", SYMBOLS),
            lambda p, part: check_shares(p, "at a period", part, 700, 2))  # fmt: skip
     if not WHOLE and not sys.argv[1:]:
@@ -458,7 +528,7 @@ def commands_of(profile):
             yield (f"rings {cpu}", "; ".join(f"{on} -e '{{{','.join(each)}}}' known" for each in names),
                    lambda p, part, kind=kind: check_rings(p, kind, part))  # fmt: skip
         branches = event("branches", "u")
-        yield (f"group {cpu}", f"{on} -e '{{{','.join([branches] * kind.general)}}}' known",
+        yield (f"group {cpu}", f"{on} -e '{{{','.join([branches] * kind.general)}}}{more}' known",
                lambda p, part, kind=kind: check_group(p, kind, part))  # fmt: skip
         # A turn takes a tick of 4 ms and brings one event more; the program lasts three.
         # Linux has fine timers once it has measured the TSC, which it takes a second for.
@@ -496,6 +566,21 @@ def commands_of(profile):
         for precise in [""] + ["p"] * (tools.precise > 0):
             yield (f"stacks {precise}", record("instructions:u" + precise, "calls", "ip,brstack -G", f"-c {PERIOD} --call-graph lbr", PAIRS),
                    lambda p, part, precise=precise: check_callgraph(p, part, bool(precise)))  # fmt: skip
+    if tools.ibs:
+        # System-wide, as Linux 6.1 has it alone.
+        yield ("ibs op", record("ibs_op/cnt_ctl=1/", "shares-long", "ip,sym --comm shares-long", f"-a -c {IBS_PERIOD}", SYMBOLS),
+               lambda p, part: check_ibs_shares(p, "ibs_op//", part, shares_instructions()))  # fmt: skip
+        # A turn of each loop is one fetch, and its four instructions are in one block of 32 bytes.
+        yield ("ibs fetch", record("ibs_fetch/rand_en=1/", "shares-long", "ip,sym --comm shares-long", f"-a -c {IBS_PERIOD // 4}", SYMBOLS),
+               lambda p, part: check_shares(p, "ibs_fetch//", part, shares_instructions() * 0.97 // IBS_PERIOD))  # fmt: skip
+        yield ("ibs cycles", record("cycles:p", "shares-long", "ip,sym --comm shares-long", f"-a -c {IBS_PERIOD // 4}", SYMBOLS),
+               lambda p, part: check_shares(p, "cycles:p by ibs_op//", part, 150))  # fmt: skip
+        yield "ibs places", record("ibs_op/cnt_ctl=1/", "calls", "ip --comm calls", "-a -c 16384"), check_ibs_places
+        yield ("ibs branches", record("ibs_op/cnt_ctl=1/", "calls", "ip -D", "-a -R -c 16384", IBS_BRANCHES), check_ibs_branches)
+        # The whole program has more samples in a fraction of a tick than Linux lets come in one (100,000 in a second).
+        yield ("ibs loads", "cd /proc/sys/kernel; echo 1000000 >perf_event_max_sample_rate; echo 0 >perf_cpu_time_max_percent; cd; "
+               + record("ibs_op/cnt_ctl=1/", "loads", "addr,ip,sym,data_src --comm loads", f"-a -d -W -m 8M -c {IBS_LOADS}", "grep 'Local RAM' | " + COUNT)
+               + "; cd /proc/sys/kernel; echo 25 >perf_cpu_time_max_percent; echo 100000 >perf_event_max_sample_rate; cd", check_ibs_loads)  # fmt: skip
     # The event that a hybrid's rdpmc opens is the first kind's, and has no counter on another.
     yield ("rdpmc", "taskset 1 rdpmc",
            lambda p, part: equal(part.lines, [str(constant("rdpmc", "KNOWN"))], f"{p}: RDPMC in user space"))  # fmt: skip
@@ -513,10 +598,7 @@ def several(profile):
            "echo 0 >perf_cpu_time_max_percent; cat perf_event_max_sample_rate; cd",
            lambda p, part: equal(part.lines, ["100000"], f"{p}: perf may take 100000 samples a second"))  # fmt: skip
     events = "instructions:u,branches:u"
-    yield ("hops", f"perf stat -x, -e {events} hops",
-           lambda p, part: equal([part.counts().get(each) for each in events.split(",")],
-                                 [constant("hops", "HOPS_INSTRUCTIONS"), constant("hops", "HOPS") * constant("hops", "HOPS_BRANCHES") + 1],
-                                 f"{p}: perf stat goes with a program from processor to processor"))  # fmt: skip
+    yield "hops", f"perf stat -x, -e '{events}{interruptions(profile)}' hops", check_goes_with
     for own in (0, 1):
         yield (f"hops {own}", f"taskset {1 << own} perf stat -a -A -x, -e {events} hops",
                lambda p, part, own=own: check_hops(p, own, part))  # fmt: skip
@@ -624,9 +706,10 @@ def check_excerpt(profile, part, block):
 
 def check_caps(profile, part):
     tools = TOOLS[profile]
-    wanted = [str(tools.precise), tools.name] + [str(tools.branches)] * (tools.branches > 0)
+    wanted = [str(tools.precise)] + [tools.name] * (tools.name != "") + [str(tools.branches)] * (tools.branches > 0)
     equal(part.lines[: len(wanted)], wanted, f"{profile}: the capabilities in /sys")
-    equal("intel_bts" in part.lines, tools.bts, f"{profile}: … and whether there is intel_bts")
+    for name, there in (("intel_bts", tools.bts), ("ibs_op", tools.ibs), ("ibs_fetch", tools.ibs)):
+        equal(name in part.lines, there, f"{profile}: … and whether there is {name}")
 
 
 def check_slots(profile, part):
