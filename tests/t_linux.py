@@ -588,7 +588,7 @@ def commands_of(profile):
     if profile in ("skylake", "sapphirerapids"):  # without and with Top-down's metrics and branch records in XSAVE's area
         yield "perf test", perf_test_command(), check_perf_test
     if tools.metrics:
-        yield "slots", "perf stat -x, -e slots:u known", check_slots
+        yield "slots", "taskset 1 perf stat -x, -e slots:u known", check_slots  # of a hybrid: on its P core
 
 
 def several(profile):
@@ -598,11 +598,14 @@ def several(profile):
            "echo 0 >perf_cpu_time_max_percent; cat perf_event_max_sample_rate; cd",
            lambda p, part: equal(part.lines, ["100000"], f"{p}: perf may take 100000 samples a second"))  # fmt: skip
     events = "instructions:u,branches:u"
-    yield "hops", f"perf stat -x, -e '{events}{interruptions(profile)}' hops", check_goes_with
+    # Not scaled up: on a hybrid the event of each kind counts while the program is on its core, and the sum is all.
+    yield "hops", f"perf stat --no-scale -x, -e '{events}{interruptions(profile)}' hops", check_goes_with
     for own in (0, 1):
         yield (f"hops {own}", f"taskset {1 << own} perf stat -a -A -x, -e {events} hops",
                lambda p, part, own=own: check_hops(p, own, part))  # fmt: skip
-    both = "sh -c 'taskset 1 shares-long & taskset 2 shares-long & wait'"
+    # The last records of a process are taken out of the PEBS buffer when it is switched from. Had its parent, on the
+    # other processor, reaped it by then, Linux would call it -1 (perf_event_pid_type()): each has one on its own.
+    both = "sh -c 'for i in 1 2; do taskset $i sh -c \"shares-long; :\" & done; wait'"
     process = "awk '{ print $1, $2, $4 }' | " + COUNT
     for precise, event, period in (("", "instructions:u", 400009), ("pp", "cycles:upp", 100003)):
         if not precise or TOOLS[profile].precise:
