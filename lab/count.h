@@ -10,8 +10,9 @@
 #include "lab/bodies.h"
 #include "pmu/window.h"
 
-/* The instructions that a window around this body holds: its own and the body's. */
-uint64_t insns_in_window(const struct body_insns *insns, uint64_t iterations);
+/* The instructions that each counter of mask has in a window around this body: the window's own
+ * and the body's. */
+uint64_t insns_in_window(uint64_t mask, const struct body_insns *insns, uint64_t iterations);
 
 /* Sets the counters of mask (bits of IA32_PERF_GLOBAL_CTRL) to 0 and runs body(iterations) with
  * them counting. */

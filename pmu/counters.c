@@ -21,14 +21,12 @@
 
 /* Of each processor its own. */
 static struct {
-    /* What the window's MSR holds while it is open. */
-    uint32_t msr;
-    uint64_t on, off;
+    /* What opens and closes the window: one write, or one for each of its counters. */
+    struct window_step steps[PMU_MAX_GENERAL];
+    unsigned n_steps;
     volatile bool open;
-    /* Where no register enables all: what the select registers are to hold, and whose window it
-     * is. */
+    /* Where no register enables all: what the select registers are to hold. */
     uint64_t selects[PMU_MAX_GENERAL];
-    unsigned counter;
     /* Where there is no status register: the counters whose overflow has been told. */
     uint64_t told;
 } windows[MAX_CPUS];
@@ -139,47 +137,99 @@ bool pmu_write_overflow_in(unsigned counter, uint64_t n)
     return pmu_write(counter, (pmu_counter_max(counter) - n) + 1);
 }
 
-/* What starts and stops the counters: of all, or of the one whose window it is. */
-static uint32_t enable_msr(void)
+static void add_step(uint32_t msr, uint64_t mask, uint64_t select)
 {
-    uint32_t enable = pmu_info()->kind->enable;
-    return enable != 0 ? enable : pmu_select_msr(window.counter);
+    const struct pmu_kind *kind = pmu_info()->kind;
+    window.steps[window.n_steps++] =
+        (struct window_step){msr, pmu_kind_on(kind, mask, select), pmu_kind_off(kind, select)};
 }
 
 static void window_prepare(uint64_t mask)
 {
-    const struct pmu_kind *kind = pmu_info()->kind;
-    window.counter = mask & (PMU_MASK(PMU_MAX_GENERAL) - 1) ? (unsigned)__builtin_ctzll(mask) : 0;
-    uint64_t select = window.selects[window.counter];
-    window.msr = enable_msr();
-    window.on = pmu_kind_on(kind, mask, select);
-    window.off = pmu_kind_off(kind, select);
+    uint32_t enable = pmu_info()->kind->enable;
+    window.n_steps = 0;
+    if (enable != 0) {
+        add_step(enable, mask, 0);
+        return;
+    }
+    for (unsigned n = 0; n < PMU_MAX_GENERAL; n++)
+        if (mask & PMU_MASK(n))
+            add_step(pmu_select_msr(n), PMU_MASK(n), window.selects[n]);
+}
+
+/* Runs no code of the driver's between the first step and the last. */
+static void window_run(window_body body, uint64_t arg)
+{
+    const struct window_step *first = window.steps, *last = first + window.n_steps - 1;
+    if (window.n_steps == 1)
+        pmu_window((uint32_t)first->msr, first->on, first->off, body, arg);
+    else if (window.n_steps != 0)
+        pmu_window_in_turn(first, last, body, arg);
+}
+
+static void window_record(bool on)
+{
+    const char *one = on ? pmu_window_open : pmu_window_close;
+    const char *in_turn = on ? pmu_window_in_turn_open : pmu_window_in_turn_close;
+    for (unsigned i = 0; i < window.n_steps; i++) {
+        const struct window_step *step = &window.steps[i];
+        msr_trace_record(MSR_WRITE, (uint32_t)step->msr, on ? step->on : step->off, false,
+                         (uint64_t)(window.n_steps == 1 ? one : in_turn));
+    }
+}
+
+static unsigned steps_of(uint64_t mask)
+{
+    unsigned n = 0;
+    if (pmu_info()->kind->enable != 0)
+        return 1;
+    for (; mask != 0; mask &= mask - 1)
+        n++;
+    return n;
+}
+
+uint64_t pmu_window_adds(uint64_t mask)
+{
+    unsigned n = steps_of(mask);
+    return n == 1 ? pmu_window_insns : pmu_window_in_turn_once + n * pmu_window_in_turn_each;
+}
+
+uint64_t pmu_window_shift(uint64_t mask)
+{
+    return (steps_of(mask) - 1) * pmu_window_in_turn_each;
+}
+
+static void window_close(void)
+{
+    for (unsigned i = 0; i < window.n_steps; i++)
+        wrmsr((uint32_t)window.steps[i].msr, window.steps[i].off);
 }
 
 void pmu_count(uint64_t mask, window_body body, uint64_t arg)
 {
     window_prepare(mask);
     /* Recorded before and after: nothing but the body runs inside. */
-    msr_trace_record(MSR_WRITE, window.msr, window.on, false, (uint64_t)pmu_window_open);
+    window_record(true);
     window.open = true;
-    pmu_window(window.msr, window.on, window.off, body, arg);
+    window_run(body, arg);
     window.open = false;
     /* Once more, should a late PMI have taken the window for open still (pmu_stop()). */
     if (pmu_pmi_count() != 0)
-        wrmsr(window.msr, window.off);
-    msr_trace_record(MSR_WRITE, window.msr, window.off, false, (uint64_t)pmu_window_close);
+        window_close();
+    window_record(false);
 }
 
 void pmu_open(uint64_t mask)
 {
     window_prepare(mask);
     window.open = true;
-    wrmsr(window.msr, window.on);
+    for (unsigned i = 0; i < window.n_steps; i++)
+        wrmsr((uint32_t)window.steps[i].msr, window.steps[i].on);
 }
 
 void pmu_close(void)
 {
-    wrmsr(window.msr, window.off);
+    window_close();
     window.open = false;
 }
 
@@ -192,23 +242,51 @@ static bool frozen_by_clearing(const struct pmu_kind *kind)
            (rdmsr(MSR_IA32_DEBUGCTL) & kind->freeze);
 }
 
+/* Where no register enables all, those whose select does. */
+static uint64_t enabled_by_selects(uint64_t enable_bit)
+{
+    uint64_t enabled = 0;
+    for (unsigned n = 0; n < pmu_info()->n_general; n++)
+        if (rdmsr(pmu_select_msr(n)) & enable_bit)
+            enabled |= PMU_MASK(n);
+    return enabled;
+}
+
+/* In the order in which a window opens and closes them. */
+static void enable_by_selects(uint64_t mask, uint64_t enable_bit, bool on)
+{
+    for (unsigned n = 0; n < pmu_info()->n_general; n++) {
+        uint32_t msr = pmu_select_msr(n);
+        if (mask & PMU_MASK(n))
+            wrmsr(msr, on ? rdmsr(msr) | enable_bit : rdmsr(msr) & ~enable_bit);
+    }
+}
+
 uint64_t pmu_enabled(void)
 {
-    return rdmsr(enable_msr());
+    const struct pmu_kind *kind = pmu_info()->kind;
+    return kind->enable != 0 ? rdmsr(kind->enable) : enabled_by_selects(kind->enable_bit);
 }
 
 uint64_t pmu_stop(uint64_t enabled)
 {
     const struct pmu_kind *kind = pmu_info()->kind;
     if (enabled == 0 && frozen_by_clearing(kind))
-        enabled = window.on;
-    wrmsr(enable_msr(), pmu_kind_off(kind, enabled));
+        enabled = window.steps[0].on;
+    if (kind->enable != 0)
+        wrmsr(kind->enable, 0);
+    else
+        enable_by_selects(enabled, kind->enable_bit, false);
     return enabled;
 }
 
 void pmu_restart(uint64_t enabled)
 {
-    wrmsr(enable_msr(), enabled);
+    const struct pmu_kind *kind = pmu_info()->kind;
+    if (kind->enable != 0)
+        wrmsr(kind->enable, enabled);
+    else
+        enable_by_selects(enabled, kind->enable_bit, true);
 }
 
 /* SDM vol. 4 "IA32_PERF_GLOBAL_STATUS". */
@@ -258,7 +336,8 @@ void pmu_status_reset(uint64_t bits)
 
 static void counters_reset(const struct pmu_info *info)
 {
-    wrmsr_safe(enable_msr(), 0);
+    if (info->kind->enable != 0)
+        wrmsr_safe(info->kind->enable, 0);
     for (unsigned n = 0; n < info->n_general; n++) {
         wrmsr_safe(pmu_select_msr(n), 0);
         wrmsr_safe(pmu_counter_msr(n), 0);
@@ -276,7 +355,7 @@ void pmu_reset(void)
 {
     const struct pmu_info *info = pmu_info();
     memset(window.selects, 0, sizeof(window.selects));
-    window.counter = 0;
+    window.n_steps = 0;
     window.told = 0;
     window.open = false;
     pmi_reset();

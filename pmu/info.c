@@ -515,8 +515,13 @@ const char *pmu_no_event(unsigned event)
 {
     static char text[PMU_REASON];
     unsigned length = info.leaf_eax >> 24;
+    const struct pmu_event *own = &info.kind->events[event];
     if (info.events >> event & 1)
         return NULL;
+    if (info.kind->vendor == DECODE_AMD && own->name != NULL) { /* with PerfMonV2: x86/events.h */
+        info_why(text, "no %s: %s", own->name, info.no_global_ctrl);
+        return text;
+    }
     if (info.leaf_23h.subleaves & CPUID_23_EAX_EVENTS)
         info_why(text, "no %s event: CPUID.23H.3:EAX[%u] = 0", pmu_events[event].name, event);
     else if (length <= event)

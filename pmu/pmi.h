@@ -9,10 +9,9 @@ void pmi_init(void);
 /* No handler, nothing counted. */
 void pmi_reset(void);
 
-/* What the register that enables the counters holds. pmu_stop() takes it, stops all of them and
- * returns what pmu_restart() is to write back, so that counters that had been stopped before a late
- * PMI stay stopped (pmu/counters.c). */
-uint64_t pmu_enabled(void);
+/* pmu_stop() takes what pmu_enabled() has said, stops all of them and returns what pmu_restart() is
+ * to start again, so that counters that had been stopped before a late PMI stay stopped
+ * (pmu/counters.c). */
 uint64_t pmu_stop(uint64_t enabled);
 void pmu_restart(uint64_t enabled);
 

@@ -160,11 +160,23 @@ uint64_t pmu_status_all(void); /* the bits that the status can have */
 uint64_t pmu_causes(uint64_t status);
 
 /* Runs body(arg) in the counting window (pmu/window.S) with the counters of mask counting. Where
- * no register enables all (pmu_info()->global_ctrl is false), mask is one counter. */
+ * no register enables all (pmu_info()->global_ctrl is false), they are opened one after the other
+ * by their selects and closed in the same order. */
 void pmu_count(uint64_t mask, window_body body, uint64_t arg);
 /* The same in two steps, for spans that are not one call: opens, closes. */
 void pmu_open(uint64_t mask);
 void pmu_close(void);
+
+/* How many instructions that window adds to a count of retired instructions: to each of the
+ * counters of mask the same number. */
+uint64_t pmu_window_adds(uint64_t mask);
+/* But not the same instructions: how many of them one counter of mask has at most before another's
+ * span begins, and as many behind its end. 0 where one write opens all. */
+uint64_t pmu_window_shift(uint64_t mask);
+
+/* Those that count now: IA32_PERF_GLOBAL_CTRL or, where there is none, a bit for each counter whose
+ * select enables it. */
+uint64_t pmu_enabled(void);
 
 /* A performance-monitor interrupt, as the dispatcher found it. */
 struct trap_frame;

@@ -42,14 +42,14 @@ static void run(void)
     note("general counter 0 before: %llu", (unsigned long long)before);
     check_equal(ZERO_BEFORE, "pmc0", before, 0);
 
-    uint64_t expected = insns_in_window(&body_empty_insns, 0);
+    uint64_t expected = insns_in_window(PMU_MASK(0), &body_empty_insns, 0);
     uint64_t empty = count_empty(PMU_MASK(0), 0);
     note("the empty window counts %llu: %llu of the window, %llu of RET", (unsigned long long)empty,
          (unsigned long long)pmu_window_insns, (unsigned long long)insns_of(&body_empty_insns, 0));
     value_known_loss(empty, empty, expected);
     check_same(EMPTY, "measured", empty, "from_the_listing", expected);
 
-    expected = insns_in_window(&body_mixed_insns, ITERATIONS);
+    expected = insns_in_window(PMU_MASK(0), &body_mixed_insns, ITERATIONS);
     uint64_t after = count_exactly(PMU_MASK(0), 0, body_mixed, ITERATIONS, expected);
     note("general counter 0 after: %llu", (unsigned long long)after);
     value_u64("window", pmu_window_insns);

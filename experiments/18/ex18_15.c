@@ -140,7 +140,7 @@ static void check_counts_of_both(void)
     uint64_t expected[2];
     for (unsigned i = 0; i < 2; i++) {
         side[i].iterations = ITERATIONS_BOTH * (i + 1);
-        expected[i] = insns_in_window(&body_spin_insns, side[i].iterations);
+        expected[i] = insns_in_window(PMU_MASK(0), &body_spin_insns, side[i].iterations);
     }
 
     pmu_select(0, SELECT);

@@ -68,17 +68,10 @@ static unsigned counter_of_both(void)
     return pmu_no_general(3) == NULL ? 2 : PMU_FIXED(0);
 }
 
-/* Where no register enables all, each in a window of its own: nothing else runs in any of them. */
 static struct rings count_rings(uint64_t rounds)
 {
     unsigned both = counter_of_both();
-    if (pmu_info()->global_ctrl) {
-        count_from_0(PMU_MASK(0) | PMU_MASK(1) | PMU_MASK(both), user_enter, rounds);
-    } else {
-        count_from_0(PMU_MASK(0), user_enter, rounds);
-        count_from_0(PMU_MASK(1), user_enter, rounds);
-        count_from_0(PMU_MASK(both), user_enter, rounds);
-    }
+    count_from_0(PMU_MASK(0) | PMU_MASK(1) | PMU_MASK(both), user_enter, rounds);
     return (struct rings){pmu_read(0), pmu_read(1), pmu_read(both)};
 }
 

@@ -299,7 +299,7 @@ static void check_itself(void)
 static void try_all(void)
 {
     check_registers();
-    expected = insns_in_window(&body_mixed_insns, ITERATIONS);
+    expected = insns_in_window(PMU_MASK(0), &body_mixed_insns, ITERATIONS);
     begin();
     program(0, FIXED_CTR_CTRL_OS | FIXED_CTR_CTRL_USR);
     empty = count_empty(PMU_MASK(0), 0);

@@ -100,7 +100,7 @@ static void count_general(struct core *core)
     core->before = pmu_read(0);
     core->empty = count_empty(PMU_MASK(0), 0);
     core->pmc0 = count_exactly(PMU_MASK(0), 0, body_mixed, ITERATIONS,
-                               insns_in_window(&body_mixed_insns, ITERATIONS));
+                               insns_in_window(PMU_MASK(0), &body_mixed_insns, ITERATIONS));
     core->rdpmc = pmu_rdpmc(0);
 }
 
@@ -116,7 +116,7 @@ static void count_six(struct core *core)
     uint64_t general = pmu_read(1), fixed = pmu_read(PMU_FIXED(1));
     core->opening = general > fixed ? general : fixed;
     count_exactly(ALL_SIX, PMU_FIXED(0), body_mixed, ITERATIONS_11,
-                  insns_in_window(&body_mixed_insns, ITERATIONS_11));
+                  insns_in_window(PMU_MASK(0), &body_mixed_insns, ITERATIONS_11));
     for (unsigned i = 0; i < SIX; i++) {
         core->general[i] = pmu_read(i);
         core->fixed[i] = pmu_read(PMU_FIXED(i));
@@ -454,13 +454,14 @@ static void run(void)
     check_alike();
     if (!lacking(ZERO_BEFORE, RDPMC_AGREES, offsetof(struct core, no_counts))) {
         check_counts(ZERO_BEFORE, before, 0);
-        check_counts(EMPTY, empty, insns_in_window(&body_empty_insns, 0));
-        check_counts(EXACT, pmc0, insns_in_window(&body_mixed_insns, ITERATIONS));
+        check_counts(EMPTY, empty, insns_in_window(PMU_MASK(0), &body_empty_insns, 0));
+        check_counts(EXACT, pmc0, insns_in_window(PMU_MASK(0), &body_mixed_insns, ITERATIONS));
         check_pairs(RDPMC_AGREES, rdpmc_agrees, pmc0, by_rdpmc);
     }
     if (!lacking(INSTRUCTIONS_AGREE, REFERENCE_CYCLES, offsetof(struct core, no_fixed))) {
         check_pairs(INSTRUCTIONS_AGREE, instructions_agree, general0, fixed0);
-        check_counts(FIXED_EXACT, fixed0, insns_in_window(&body_mixed_insns, ITERATIONS_11));
+        check_counts(FIXED_EXACT, fixed0,
+                     insns_in_window(PMU_MASK(0), &body_mixed_insns, ITERATIONS_11));
         check_pairs(CORE_CYCLES_AGREE, cycles_agree, general1, fixed1);
         check_pairs(REFERENCE_CYCLES, reference_counts, general2, fixed2);
     }

@@ -61,7 +61,7 @@ static uint64_t cycles[CYCLES][RUNS];
 static void check_instructions(unsigned i, uint64_t empty)
 {
     const struct loop *loop = &loops[i];
-    uint64_t expected = insns_in_window(loop->insns, ITERATIONS);
+    uint64_t expected = insns_in_window(PMU_MASK(0), loop->insns, ITERATIONS);
     loop->body(ITERATIONS); /* warms caches and predictors */
     uint64_t count = count_exactly(PMU_MASK(0), 0, loop->body, ITERATIONS, expected);
     if (i != LOOP)

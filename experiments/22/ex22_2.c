@@ -5,6 +5,8 @@
 #include "lab/take.h"
 #include "pmu/pmu.h"
 
+#include <stddef.h>
+
 enum { PARTS, FALLING, WIDEST, SUM };
 
 static const char *const checks[] = {
@@ -19,7 +21,7 @@ static void run(void);
 const struct experiment ex22_2 = {
     .id = "22-2",
     .title = "CMASK and INV",
-    .needs = NEED_PMU | NEED_GLOBAL_CTRL | NEED_CLOCKS | NEED_GENERAL_2 | NEED_INSTRUCTIONS,
+    .needs = NEED_PMU | NEED_GENERAL_2 | NEED_INSTRUCTIONS,
     CHECKS(checks),
     .run = run,
 };
@@ -33,7 +35,8 @@ const struct experiment ex22_2 = {
  *
  * k goes from 1 to the first that no cycle reaches: the machine's width, as far as this code fills
  * it. What is compared is counted in one window. The counters need not all start and stop in the
- * same cycle: as in 15-11 what an empty window takes is allowed.
+ * same cycle: as in 15-11 what an empty window takes is allowed. Where no register enables all it
+ * has the steps that open and close the others, by which their spans are shifted.
  *
  * The sum needs a counter for each k in its window. Of a cycle that the last of them counts it
  * misses what lies past that k: up to 16 instructions, more than any processor retires in a cycle
@@ -149,7 +152,8 @@ static void check_sum(void)
     n = n < WIDTH_MAX ? n : WIDTH_MAX;
     for (unsigned i = 0; i < n; i++)
         pmu_select(i, AT_LEAST(i + 1));
-    uint64_t own = insns_in_window(&body_empty_insns, 0), sum, missing, plain;
+    uint64_t own = insns_in_window((PMU_MASK(n) - 1) | PMU_MASK(insns), &body_empty_insns, 0), sum,
+             missing, plain;
     struct take take = take_begin();
     do {
         count_from_0((PMU_MASK(n) - 1) | PMU_MASK(insns), body_serial, SERIAL);
@@ -174,8 +178,20 @@ static void check_sum(void)
     check(SUM, plain > own && sum <= plain + own && plain <= sum + missing + own);
 }
 
+/* The plain count of the sum may stand beside two others, and so may the core cycles. */
+static const char *lacks(void)
+{
+    const char *missing = counter_of_missing(PMU_EVENT_CORE_CYCLES, 2);
+    return missing != NULL ? missing : counter_of_missing(PMU_EVENT_INSTRUCTIONS, 2);
+}
+
 static void run(void)
 {
+    const char *missing = lacks();
+    if (missing != NULL) {
+        check_skip_all(PARTS, SUM, "%s", missing);
+        return;
+    }
     cycles = counter_of_select(PMU_EVENT_CORE_CYCLES, 2, RINGS);
     count_from_0(PMU_MASK(cycles), body_mixed, ITERATIONS); /* warms caches and predictors */
     check_parts(window_cycles());

@@ -303,7 +303,7 @@ static void run(void)
     const struct pmu_info *info = pmu_info();
     check_writes(info);
 
-    expected = insns_in_window(&body_mixed_insns, ITERATIONS);
+    expected = insns_in_window(PMU_MASK(0), &body_mixed_insns, ITERATIONS);
     counters = enumerated_general() | (pmu_has_fixed(0) ? PMU_MASK(PMU_FIXED(0)) : 0);
     for (unsigned n = 0; n < info->n_general; n++)
         pmu_select(n, SELECT);

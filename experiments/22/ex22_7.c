@@ -254,7 +254,7 @@ static struct freeze freeze_and_thaw(void)
 static void check_frozen(void)
 {
     counters = enumerated_general() | (pmu_has_fixed(0) ? PMU_MASK(PMU_FIXED(0)) : 0);
-    expected = insns_in_window(&body_mixed_insns, ITERATIONS);
+    expected = insns_in_window(PMU_MASK(0), &body_mixed_insns, ITERATIONS);
     for (unsigned n = 0; n < pmu_info()->n_general; n++)
         pmu_select(n, SELECT);
     if (pmu_has_fixed(0))

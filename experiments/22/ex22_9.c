@@ -349,7 +349,7 @@ static bool read_crosswise(unsigned n)
 static void check_counted(void)
 {
     bool selected = enumerated_all(general(), select_crosswise);
-    expected = insns_in_window(&body_mixed_insns, ITERATIONS);
+    expected = insns_in_window(PMU_MASK(0), &body_mixed_insns, ITERATIONS);
     uint64_t empty = count_empty(general(), 0);
     uint64_t count = count_exactly(general(), 0, body_mixed, ITERATIONS, expected);
     value_hex("counters", general());
@@ -415,7 +415,7 @@ static void check_eq(const struct leaf_23h *leaf)
     }
     /* The cycles of an empty window in which something retires are no more than its instructions.
      */
-    uint64_t own = insns_in_window(&body_empty_insns, 0), equal = 0;
+    uint64_t own = insns_in_window(PMU_MASK(0), &body_empty_insns, 0), equal = 0;
     bool all = true;
     struct cycles c = {.at_least = 1};
     for (unsigned k = 1; k <= WIDTH_MAX && c.at_least != 0; k++) {

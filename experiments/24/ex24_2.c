@@ -167,9 +167,10 @@ static void check_rdpmc(void)
 
 static void run(void)
 {
-    check_each(EMPTY, PMU_EVENT_INSTRUCTIONS, body_empty, 0, insns_in_window(&body_empty_insns, 0));
+    check_each(EMPTY, PMU_EVENT_INSTRUCTIONS, body_empty, 0,
+               insns_in_window(PMU_MASK(0), &body_empty_insns, 0));
     check_each(EXACT, PMU_EVENT_INSTRUCTIONS, body_mixed, ITERATIONS,
-               insns_in_window(&body_mixed_insns, ITERATIONS));
+               insns_in_window(PMU_MASK(0), &body_mixed_insns, ITERATIONS));
     check_each(BRANCHES, PMU_EVENT_BRANCHES, body_spin, ITERATIONS, ITERATIONS + BRANCHES_ONCE);
     if (user_load(user_counted, (size_t)(user_counted_end - user_counted), USER_INTERRUPT))
         check_rings();

@@ -150,15 +150,14 @@ static void on_close(const struct pmi *pmi)
         close_by.told[n] += pmi->status >> n & 1;
 }
 
-/* Counters 0 and 1. Where a window is one counter's, the other runs from before it. */
+/* Counters 0 and 1. */
 static void overflow_both(uint64_t distance)
 {
-    bool together = pmu_info()->global_ctrl;
     pmu_select(0, SELECT);
     pmu_write_overflow_in(0, CLOSE_AFTER);
     pmu_write_overflow_in(1, CLOSE_AFTER + distance);
-    wrmsr(pmu_select_msr(1), SELECT | PERFEVTSEL_EN);
-    pmu_count(together ? PMU_MASK(0) | PMU_MASK(1) : PMU_MASK(0), body_spin, CLOSE_SPIN);
+    pmu_select(1, SELECT);
+    pmu_count(PMU_MASK(0) | PMU_MASK(1), body_spin, CLOSE_SPIN);
     wrmsr(pmu_select_msr(1), 0);
 }
 

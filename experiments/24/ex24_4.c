@@ -315,7 +315,7 @@ static void check_software_freeze(uint64_t expected)
 
 static void run(void)
 {
-    uint64_t expected = insns_in_window(&body_mixed_insns, ITERATIONS);
+    uint64_t expected = insns_in_window(PMU_MASK(0), &body_mixed_insns, ITERATIONS);
     check_control(expected);
     check_together(expected);
     check_without_int();
