@@ -404,8 +404,8 @@ def check_ibs_loads(profile, part):
     start, size = symbols["far_data"], constant("loads", "LINE") * constant("loads", "LINES")
     seen = [(int(words[0], 16), words[-1]) for words in tally(part) if "RAM" in words]
     wrong = [(hex(at), name) for at, name in seen if not start <= at < start + size or name != "far"]
-    # At the least as often as one instruction of a round by itself.
-    ok(len(seen) >= constant("loads", "ROUNDS") // IBS_LOADS and not wrong, f"{profile}: ibs_op//: loads from memory are far's, of far_data",
+    # Of an instruction that comes once in a round, a sample or two by chance.
+    ok(seen and not wrong, f"{profile}: ibs_op//: loads from memory are far's, of far_data",
        part)  # fmt: skip
 
 
