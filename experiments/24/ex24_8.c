@@ -220,7 +220,7 @@ static void value_loads(void)
 
 static void check_chain(void)
 {
-    struct chain chain;
+    struct chain chain = {0};
     if (!chain_init(&chain) || chain.room < chain.sizes[PEBS_MEMORY]) {
         check_skip_all(ADDRESSES, IN_MEMORY,
                        "no three levels of caches (CPUID leaf 4, 8000001DH), or no room for more "
