@@ -134,6 +134,8 @@ class Tools:
     # Events that count interrupts and exceptions too: of AMD's PPRs "Retired Branch Instructions", of the K8's manual
     # "Retired x86 Instructions" besides.
     taken: tuple = ()
+    # Of instructions INST_RETIRED.PREC_DIST alone is precise (SDM vol. 3, the table of Haswell's PEBS events).
+    prec_dist: bool = False
 
 
 TOOLS = {
@@ -143,7 +145,7 @@ TOOLS = {
     "core2": Tools("core2", 2, 4),
     "westmere": Tools("westmere", 2, 16, latency=True),
     "sandybridge": Tools("sandybridge", 2, 16, latency=True, topdown=True, tma=True),
-    "haswell": Tools("haswell", 3, 16, True, True, True, tma=True),
+    "haswell": Tools("haswell", 3, 16, True, True, True, tma=True, prec_dist=True),
     "skylake": Tools("skylake", 3, 32, True, True, True, tma=True),
     "goldmont": Tools("goldmont", 3, 32, True, topdown=True),
     "icelake": Tools("icelake", 3, 32, True, True, True, True, tma=True),

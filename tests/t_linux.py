@@ -564,7 +564,8 @@ def commands_of(profile):
         yield "bts", record("intel_bts//u", "calls", "ip,addr --itrace=b", "--per-thread"), check_bts
     if tools.callstack:
         for precise in [""] + ["p"] * (tools.precise > 0):
-            yield (f"stacks {precise}", record("instructions:u" + precise, "calls", "ip,brstack -G", f"-c {PERIOD} --call-graph lbr", PAIRS),
+            event = "r1c0:u" if precise and tools.prec_dist else "instructions:u"
+            yield (f"stacks {precise}", record(event + precise, "calls", "ip,brstack -G", f"-c {PERIOD} --call-graph lbr", PAIRS),
                    lambda p, part, precise=precise: check_callgraph(p, part, bool(precise)))  # fmt: skip
     if tools.ibs:
         # System-wide, as Linux 6.1 has it alone.
