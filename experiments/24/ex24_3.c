@@ -61,7 +61,7 @@ const struct experiment ex24_3 = {
 #define OVERFLOW_AFTER 20000
 #define CLOSE_AFTER    2000 /* more than lies between the start of the one and of the other */
 #define CLOSE_SPIN     2000
-#define DISTANCES      400
+#define DISTANCES      1000 /* instructions: more than a handler takes to stop them */
 
 static struct {
     uint64_t status, rip, value, clearing;
