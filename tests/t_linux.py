@@ -586,7 +586,7 @@ def commands_of(profile):
     yield ("rdpmc", "taskset 1 rdpmc",
            lambda p, part: equal(part.lines, [str(constant("rdpmc", "KNOWN"))], f"{p}: RDPMC in user space"))  # fmt: skip
     yield from excerpts(profile)
-    if profile in ("skylake", "sapphirerapids"):  # without and with Top-down's metrics and branch records in XSAVE's area
+    if profile in PERF_TESTED:
         yield "perf test", perf_test_command(), check_perf_test
     if tools.metrics:
         yield "slots", "taskset 1 perf stat -x, -e slots:u known", check_slots  # of a hybrid: on its P core
@@ -606,6 +606,9 @@ def several(profile):
                lambda p, part, own=own: check_hops(p, own, part))  # fmt: skip
     # The last records of a process are taken out of the PEBS buffer when it is switched from. Had its parent, on the
     # other processor, reaped it by then, Linux would call it -1 (perf_event_pid_type()): each has one on its own.
+    if profile in PERF_TESTED:
+        yield ("exit events", f"perf test '{EXIT_EVENTS}' 2>&1", lambda p, part: ok(re.search(r": .*\bOk", str(part)),
+               f"{p}: perf test of the number of exit events", part))  # fmt: skip
     both = "sh -c 'for i in 1 2; do taskset $i sh -c \"shares-long; :\" & done; wait'"
     process = "awk '{ print $1, $2, $4 }' | " + COUNT
     for precise, event, period in (("", "instructions:u", 400009), ("pp", "cycles:upp", 100003)):
@@ -619,6 +622,9 @@ def several(profile):
 
 # ---- What perf tests itself ----
 
+# Without and with Top-down's metrics and branch records in XSAVE's area.
+PERF_TESTED = ("skylake", "sapphirerapids")
+
 # Of `perf test`, what concerns counters, samples, debug registers and the clock: a part of the name, how many results.
 PERF_TESTS = {
     "mmap interface": 1,
@@ -628,7 +634,6 @@ PERF_TESTS = {
     "PERF_RECORD_": 1,  # with a program that has libraries
     "Breakpoint": 3,
     "Watchpoint": 4,
-    "Number of exit events": 1,
     "Software clock": 1,
     "Object code reading": 1,  # at each sample the code that objdump sees there
     "dummy software event": 1,
@@ -644,6 +649,7 @@ PERF_TESTS = {
     "shadow stat": 1,
     "perf stat tests": 1,  # with slots and their metrics, in and out of groups
 }
+EXIT_EVENTS = "Number of exit events"
 NO_SUCH = "Read Only Watchpoint"  # R/W of DR7 knows writes, and reads or writes: perf says "missing hardware support"
 
 # The rest, and why it is not run.
@@ -654,6 +660,8 @@ PERF_LEFT = {
          "topology", "Synthesize", "cpu map", "printable", "bitmap", "hooks", "unit_number", "mem2node", "time utils",
          "jit_write", "api io", "maps__merge", "Demangle", "process metrics", "PE file", "cgroups", "dlfilter", "decoder",
          "build id", "daemon", "pipe", "Zstd"],
+    # It polls a thousand times till its child has ended; on one processor, woken by the child, it takes it from the child.
+    "run with two processors": [EXIT_EVENTS],
     "minutes of perf's own work over its tables; \"all metricgroups\" took three on skylake, and was Ok":
         ["PMU event", "all metric", "all PMU"],
     "tracepoints and probes, which are Linux's own":
@@ -670,9 +678,7 @@ PERF_LEFT = {
 
 
 def perf_test_command():
-    # Nice, because "Number of exit events" polls a thousand times till its child has ended, and would, woken by the child,
-    # take the one processor from it.
-    return "perf test list 2>&1; echo; nice -n 19 perf test " + " ".join(f"'{name}'" for name in PERF_TESTS)
+    return "perf test list 2>&1; echo; perf test " + " ".join(f"'{name}'" for name in PERF_TESTS)
 
 
 def check_perf_test(profile, part):
