@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (char *word = strtok(text, "\n"); word && argc <= MAX_WORDS; word = strtok(NULL, "\n"))
         argv[argc++] = word;
     if (options_parse(&o, argc, argv, nowhere(), nowhere()) == OPTIONS_RUN) {
-        PROMISED(o.image && o.machine.profile && o.cmdline);
+        PROMISED((o.image || o.load) && o.machine.profile && o.cmdline);
         PROMISED(o.machine.cpus >= 1 && o.machine.cpus <= SIM_MAX_CPUS);
         PROMISED(o.machine.memory >= SIM_MEMORY_MIN && o.machine.memory <= SIM_MEMORY_MAX);
         PROMISED(o.machine.n_set <= OPTIONS_MAX_WORDS && o.machine.n_fault <= OPTIONS_MAX_WORDS);
