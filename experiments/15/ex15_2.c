@@ -1,4 +1,4 @@
-/* Experiment 15-2 · Count with general counter 0. */
+/* Experiment 15-2 · Count with counter 0. */
 #include "lab/count.h"
 #include "lab/experiment.h"
 #include "pmu/pmu.h"
@@ -16,7 +16,7 @@ static void run(void);
 
 const struct experiment ex15_2 = {
     .id = "15-2",
-    .title = "Count with general counter 0",
+    .title = "Count with counter 0",
     .needs = NEED_PMU | NEED_INSTRUCTIONS,
     CHECKS(checks),
     .run = run,

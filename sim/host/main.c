@@ -19,6 +19,7 @@
 #define EXIT_USAGE  2
 #define EXIT_PANIC  3
 #define SLICE       (1 << 24) /* slots of time between two looks at the guest */
+#define CLOSELY     (1 << 16) /* the same while --save waits for what it says */
 #define EXIT_LIMIT  124
 
 /* What the library has to say of a step that failed, behind what it was about. */
@@ -229,13 +230,13 @@ static bool run_and_save(struct machine **m, struct options *o)
     if (!ok)
         fprintf(stderr, "pmusim: --save '%s': %s\n", o->save, strerror(errno));
     streams_watch(o->save_when);
-    while (ok && !streams_seen() && sim_run(*m, SLICE) == STOP_NONE)
+    while (ok && !streams_seen() && sim_run(*m, CLOSELY) == STOP_NONE)
         ;
     if (ok && streams_seen() && sim_stop_reason(*m) == STOP_NONE)
         ok = save(m, o, file);
     else if (ok)
-        fprintf(stderr, "pmusim: --save '%s': the guest ended before it said '%s'\n", o->save,
-                o->save_when);
+        fprintf(stderr, "pmusim: --save '%s': the guest ended %s it said '%s'\n", o->save,
+                streams_seen() ? "as" : "before", o->save_when);
     if (file)
         fclose(file);
     return ok;
